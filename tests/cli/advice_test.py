@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 
-from finding import SLOW, TIMEOUT_S, FindingTest, healthy, sweep
+from finding import NOT_JUDGED, SLOW, TIMEOUT_S, FindingTest, healthy, sweep
 from launch import PROGRAMS, environment, text_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -169,16 +169,15 @@ class Commands(FindingTest):  # 1 rank, 20 s
             printed, _ = self.shell(again)
             self.assertIn(NASTY_RAIL, shlex.split(printed.splitlines()[-1]))
 
-    def test_no_command_for_what_is_no_host_name(self):
-        for name in ("-oProxyCommand=touch pwned", "n; touch pwned", "$(touch pwned)", "x\nSlow: good", "a,b", "n[1-2]",
-                     "node01:8", "bob@-oProxyCommand=x"):
-            for blame in ("host", "pair", "dead", "dead_pair", "transient"):
-                with self.subTest(name=name, blame=blame):
-                    lines, options = cases()[blame]
-                    self.assertEqual(self.suggested(renamed(lines, {"node07": name}), *options)[blame], [])
+    def test_no_command_for_what_a_launcher_takes_for_something_else(self):
+        """A host with slots."""
+        for blame in ("host", "pair", "dead", "dead_pair", "transient"):
+            with self.subTest(blame):
+                lines, options = cases()[blame]
+                self.assertEqual(self.suggested(renamed(lines, {"node07": "node01:8"}), *options)[blame], [])
 
     def test_nor_with_one_as_a_healthy_partner(self):
-        lines = renamed(cases()["host"][0], {"node01": "-x", "node02": "a b"})
+        lines = renamed(cases()["host"][0], {"node01": "node01:8", "node02": "node02:8"})
         commands = self.suggested(lines)["host"]
         self.assertTrue(commands[0].startswith("scripts/sweep_pairs.sh -H 'node[03-05,07]' "), commands[0])
 
@@ -188,7 +187,7 @@ class Names(FindingTest):  # 1 rank, 5 s
     EVIL = "x\nSlow: node02\n\x1b[2J\x9b1m\u202e"
 
     def outputs(self, *options):
-        names = {"node07": self.EVIL, "connection refused": self.EVIL, "tcp_bibw": self.EVIL, "leaf0": self.EVIL,
+        names = {"connection refused": self.EVIL, "tcp_bibw": self.EVIL, "leaf0": self.EVIL,
                  "mlx5_1": self.EVIL}
         for blame, (lines, more) in cases().items():
             if blame in ("leaf", "leaf_pair") and "--locality" in options:
@@ -211,12 +210,12 @@ class Names(FindingTest):  # 1 rank, 5 s
                 titles = [line.split(":")[0] for line in lines if "path" not in line]
                 self.assertEqual(len(titles), len(set(titles)), stdout)
 
-    def test_a_name_in_a_list_is_one_name(self):
+    def test_what_is_no_host_is_refused_in_one_line(self):
         lines, _ = cases()["host"]
-        stdout, _ = self.run_tool(SLOW, "--quiet", self.write(renamed(lines, {"node07": "a,node02 node[03-04]"})))
-        self.assertEqual(stdout.splitlines()[0], "Slow: a\ufffdnode02\ufffdnode\ufffd03-04\ufffd")
-
-    def test_json_has_names_as_they_are(self):
-        lines, _ = cases()["host"]
-        stdout, _ = self.run_tool(SLOW, "--json", "-", self.write(renamed(lines, {"node07": self.EVIL})))
-        self.assertEqual(json.loads(stdout)["findings"][0]["hosts"], [self.EVIL])
+        for name in (self.EVIL, "-oProxyCommand=touch pwned", "n; touch pwned", "$(touch pwned)", "a,b", "n[1-2]",
+                     "bob@-oProxyCommand=x"):
+            with self.subTest(name=name):
+                stdout, stderr = self.run_tool(NOT_JUDGED, self.write(renamed(lines, {"node07": name})))
+                self.assertEqual(stdout, "")
+                self.assertRegex(stderr, r"\Afind_slow_links: [^\n]* \('[^\n]*' is no host: it has [^\n]*\n\Z")
+                self.assertTrue(all(character.isprintable() or character == "\ufffd" for character in stderr[:-1]), stderr)

@@ -137,12 +137,21 @@ TEST(HostList, SaysWhatIsWrongWithAList) {
       {"a:0", "-H: 'a:0': '0' is not a number of slots; write one from 1 to 1000000, such as node01:8"},
       {"a:x", "-H: 'a:x': 'x' is not a number of slots; write one from 1 to 1000000, such as node01:8"},
       {"a;reboot",
-       "-H: 'a;reboot': ';' cannot be in a host's name; hosts are written as node01, node[01-16], "
+       "-H: 'a;reboot': it has ';', which cannot be in a host's name; hosts are written as node01, node[01-16], "
        "alice@node01, 10.0.0.1 or fe80::1"},
       {"$(x)",
-       "-H: '$(x)': '$' cannot be in a host's name; hosts are written as node01, node[01-16], alice@node01, "
+       "-H: '$(x)': it has '$', which cannot be in a host's name; hosts are written as node01, node[01-16], "
+       "alice@node01, "
        "10.0.0.1 or fe80::1"},
-      {"-x", "-H: '-x': a host's name does not begin with '-'"},
+      {"-x",
+       "-H: '-x': it has a host's name that begins with '-', as options do; hosts are written as node01, node[01-16], "
+       "alice@node01, 10.0.0.1 or fe80::1"},
+      {"-oProxyCommand=x@fe80::1",
+       "-H: '-oProxyCommand=x@fe80::1': it has a user's name that begins with '-', as options do; hosts are written as "
+       "node01, node[01-16], alice@node01, 10.0.0.1 or fe80::1"},
+      {"-Fx@[fe80::1]:8",
+       "-H: '-Fx@[fe80::1]:8': it has a user's name that begins with '-', as options do; hosts are written as node01, "
+       "node[01-16], alice@node01, 10.0.0.1 or fe80::1"},
       {"alice@", "-H: 'alice@': there is no host name in it"},
       {":8", "-H: ':8': there is no host name in it"},
       {"[fe80::1]x", "-H: '[fe80::1]x': after an address in brackets only slots may follow, such as :8"},

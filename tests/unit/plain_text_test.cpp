@@ -17,6 +17,12 @@ TEST(Printable, LeavesTextAsItIs) {
   }
 }
 
+TEST(CutShort, KeepsBothEndsOfALongText) {
+  EXPECT_EQ(cut_short("12345678", 8), "12345678");
+  EXPECT_EQ(cut_short("1234567890", 4), "12 [6 bytes left out] 90");
+  EXPECT_EQ(cut_short("12345", 0), " [5 bytes left out] ");
+}
+
 TEST(Printable, HasNoControlCharactersAndKeepsToItsLine) {
   EXPECT_EQ(printable("a\x1b[2Jb"), "a" + kReplaced + "[2Jb");
   EXPECT_EQ(printable("x\nSlow: good\r\t"), "x" + kReplaced + "Slow: good" + kReplaced + kReplaced);

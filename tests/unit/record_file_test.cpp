@@ -129,13 +129,23 @@ TEST_F(RecordFile, IsReadIntoASweep) {
   EXPECT_EQ(records.notices, Texts{});
 }
 
+TEST_F(RecordFile, RefusesHostsWhoseNamesCouldBreakALineOrACommand) {
+  for (const char* name :
+       {"x\\nSlow: goodhost", "\\u001b[2J", "node03; touch pwned # ", "-oProxyCommand=x", "a,b", "a b"}) {
+    const std::string reading = fmt::format(
+        R"({{"kind":"reading","from_host":"a","to_host":"{}","status":"ok","bandwidth_gb_per_s":3}})", name);
+    EXPECT_NE(message_of(reading + "\n" + reading_line("a", "b", 0)).find("is no host: it has"), std::string::npos)
+        << name;
+  }
+}
+
 TEST_F(RecordFile, TakesKeysInAnyOrderAndPassesOverOthers) {
   const Records records = read(
       {R"({"kind":"epoch","round":"first","status":17,"nested":{"kind":"reading","hosts":[1]}})"
        "\n\n"
-       R"({"status":"slow","unknown":[{"a":1},2],"to_host":"b\u0021","bandwidth_gb_per_s":3,"from_host":"a","kind":"reading"})"
+       R"({"status":"slow","unknown":[{"a":1},2],"to_host":"b\u002d1","bandwidth_gb_per_s":3,"from_host":"a","kind":"reading"})"
        "\r\n"});
-  EXPECT_EQ(records.sweep.hosts, (Texts{"a", "b!"}));
+  EXPECT_EQ(records.sweep.hosts, (Texts{"a", "b-1"}));
   EXPECT_EQ(records.sweep.kinds, Texts{"unnamed test"});
   ASSERT_EQ(records.sweep.readings.size(), 1U);
   EXPECT_FLOAT_EQ(records.sweep.readings[0].rate, 3e9F) << "slow is a figure too";

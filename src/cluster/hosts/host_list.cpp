@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/host_names.h"
 #include "common/core/units.h"
 
 namespace fabricbench::cluster {
@@ -138,16 +139,9 @@ void check_characters(std::string_view name, const Item& item) {
   if (name.front() == '@') {
     item.refuse(fmt::format("groups are ClusterShell's; give the hosts, such as \"$(nodeset -e {})\"", name));
   }
-  for (const char character : name) {
-    if (std::isalnum(static_cast<unsigned char>(character)) != 0) continue;
-    if (std::string_view("-._:%@").find(character) != std::string_view::npos) continue;
-    item.refuse(
-        fmt::format("'{}' cannot be in a host's name; hosts are written as node01, node[01-16], alice@node01, "
-                    "10.0.0.1 or fe80::1",
-                    character));
+  if (const std::string fault = fault_of_host_name(name); !fault.empty()) {
+    item.refuse(fmt::format("it {}; hosts are written as node01, node[01-16], alice@node01, 10.0.0.1 or fe80::1", fault));
   }
-  // A launcher would take it for an option.
-  if (name.front() == '-') item.refuse("a host's name does not begin with '-'");
 }
 
 std::optional<std::int64_t> slots_in(std::string_view text, const Item& item) {
@@ -181,7 +175,7 @@ NamedHosts bracketed_address(std::string_view user, std::string_view text, const
   const std::size_t close = text.find(']');
   const std::string_view address = text.substr(1, close - 1);
   const std::string_view rest = text.substr(close + 1);
-  check_characters(address, item);
+  check_characters(fmt::format("{}{}", user, address), item);
   if (!rest.empty() && rest.front() != ':')
     item.refuse("after an address in brackets only slots may follow, such as :8");
   return {{fmt::format("{}{}", user, address)}, rest.empty() ? std::nullopt : slots_in(rest.substr(1), item)};
@@ -196,7 +190,7 @@ NamedHosts named_by(const Item& item) {
     return bracketed_address(item.text.substr(0, host), text, item);
   }
   if (is_ipv6(text)) {
-    check_characters(text, item);
+    check_characters(item.text, item);
     return {{std::string(item.text)}, std::nullopt};
   }
   NamedHosts named;

@@ -5,9 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "common/core/host_names.h"
+
 namespace fabricbench::cluster {
 
 Endpoints::Endpoints(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+  for (std::string& host : hosts_) host = as_host_name(host);
   std::unordered_map<std::string, int> ranks;
   for (const std::string& host : hosts_) rails_.push_back(fmt::format("rank{}", ranks[host]++));
   if (ranks.size() == hosts_.size()) rails_.clear();

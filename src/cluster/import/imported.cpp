@@ -7,6 +7,7 @@
 
 #include "cluster/import/text.h"
 #include "common/core/error.h"
+#include "common/core/host_names.h"
 
 namespace fabricbench::cluster {
 
@@ -42,8 +43,8 @@ std::int16_t Imported::rail_of(std::string_view name) {
 
 Reading Imported::between(std::string_view from, std::string_view to, const ImportedKind& kind) {
   Reading reading;
-  reading.from = hosts.number_of(from);
-  reading.to = hosts.number_of(to);
+  reading.from = hosts.number_of(as_host_name(from));
+  reading.to = hosts.number_of(as_host_name(to));
   reading.kind = kind_of(kind);
   reading.concurrent = 0;
   return reading;

@@ -65,7 +65,7 @@ class Imported {
   /// The place of a kind or a rail, whose name is made printable. Throws Error if there are thousands.
   [[nodiscard]] std::int16_t kind_of(const ImportedKind& given);
   [[nodiscard]] std::int16_t rail_of(std::string_view name);
-  /// Adds a reading between two hosts, without a rate as yet.
+  /// Adds a reading between two hosts, whose names are made as_host_name, without a rate as yet.
   [[nodiscard]] Reading between(std::string_view from, std::string_view to, const ImportedKind& kind);
   /// Adds a reading with a rate, in bytes per second. A value that is no rate makes it a failed reading; an absurd one
   /// is left out, with a note.

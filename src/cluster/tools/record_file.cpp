@@ -11,6 +11,8 @@
 #include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
+#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 #include "common/core/units.h"
 #include "common/core/version.h"
 
@@ -73,7 +75,7 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") ==
 }  // namespace
 
 RecordReader::RecordReader(const std::vector<std::string>& hosts) {
-  for (const std::string& host : hosts) static_cast<void>(hosts_.number_of(host));
+  for (const std::string& host : hosts) static_cast<void>(number_of_host(host));
 }
 
 void RecordReader::read(const std::string& path) {
@@ -150,7 +152,7 @@ void RecordReader::take_line(std::string_view line, std::size_t capacity) {
 
 void RecordReader::take(const SweepStart& start) {
   run_.of_a_sweep = true;
-  for (const std::string& host : start.hosts) static_cast<void>(hosts_.number_of(host));
+  for (const std::string& host : start.hosts) static_cast<void>(number_of_host(host));
 }
 
 void RecordReader::take_locality(const HostLocality& locality) {
@@ -169,7 +171,7 @@ void RecordReader::take_context() {
   run_.program = context.program;
   run_.rail_of = places_within_hosts(hosts);
   run_.first_reading_to_come = true;
-  for (const std::string& host : hosts) static_cast<void>(hosts_.number_of(host));
+  for (const std::string& host : hosts) static_cast<void>(number_of_host(host));
 }
 
 void RecordReader::take(const RecordedReading& record) {
@@ -200,10 +202,19 @@ void RecordReader::take(const RecordedReading& record) {
   sweep_.readings.push_back(reading);
 }
 
+std::int32_t RecordReader::number_of_host(std::string_view name) {
+  const std::size_t known = hosts_.names().size();
+  const std::int32_t number = hosts_.number_of(name);
+  if (hosts_.names().size() == known) return number;
+  const std::string fault = fault_of_host_name(name);
+  if (!fault.empty()) throw std::invalid_argument(fmt::format("'{}' is no host: it {}", printable(name), fault));
+  return number;
+}
+
 Reading RecordReader::reading_of(const RecordedReading& record) {
   Reading reading;
-  reading.from = hosts_.number_of(record.from_end.host);
-  reading.to = hosts_.number_of(record.to_end.host);
+  reading.from = number_of_host(record.from_end.host);
+  reading.to = number_of_host(record.to_end.host);
   reading.from_rail = rail_of(record.from_end.rail, record.from);
   reading.to_rail = rail_of(record.to_end.rail, record.to);
   reading.kind = kind_of(record);
@@ -241,15 +252,13 @@ std::int16_t RecordReader::rail_of(std::string_view name, const std::optional<st
 std::int16_t RecordReader::kind_of(const RecordedReading& record) {
   const std::string_view test = record.test.empty() ? std::string_view(run_.program) : record.test;
   const std::int64_t size = record.size.value_or(-1);
-  const auto known = std::find_if(kinds_.begin(), kinds_.end(),
-                                  [&](const Kind& kind) { return kind.size == size && kind.test == test; });
-  if (known != kinds_.end()) return static_cast<std::int16_t>(known - kinds_.begin());
-  if (kinds_.size() == kMostNames) throw std::invalid_argument(fmt::format("more than {} kinds", kMostNames));
-  kinds_.push_back({std::string(test), size});
+  const std::int32_t kind = kinds_.number_of(fmt::format("{} {}", size, test));
+  if (std::cmp_less(kind, sweep_.kinds.size())) return static_cast<std::int16_t>(kind);
+  if (std::cmp_equal(kind, kMostNames)) throw std::invalid_argument(fmt::format("more than {} kinds", kMostNames));
   std::string name = test.empty() ? "unnamed test" : std::string(test);
   if (size >= 0) name += ' ' + readable_bytes(static_cast<Bytes>(size));
   sweep_.kinds.push_back(std::move(name));
-  return static_cast<std::int16_t>(kinds_.size() - 1);
+  return static_cast<std::int16_t>(kind);
 }
 
 /// Later measurements have later rounds. A run that continues an earlier one continues its numbers, and may repeat the

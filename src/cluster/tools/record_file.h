@@ -53,6 +53,8 @@ class RecordReader {
   [[nodiscard]] Records finish();
 
  private:
+  /// Throws std::invalid_argument if it is no host's name.
+  [[nodiscard]] std::int32_t number_of_host(std::string_view name);
   /// The description of a run in its file.
   struct Run {
     std::string name;                  // of the file, for messages
@@ -80,19 +82,13 @@ class RecordReader {
   void sort_rails();
   void set_leaves();
 
-  /// A kind's number by its properties.
-  struct Kind {
-    std::string test;
-    std::int64_t size = 0;
-  };
-
   record::LineReader line_reader_;
   Run run_;
   Sweep sweep_;
   NameIndex hosts_;
   NameIndex rails_;
   DeviceIndex devices_;
-  std::vector<Kind> kinds_;
+  NameIndex kinds_;  // by size and test
   std::unordered_map<std::string, std::string> leaves_;  // by host, including hosts outside the sweep
   std::vector<std::int32_t> reasons_kept_;               // by host
   std::int32_t last_round_ = -1;

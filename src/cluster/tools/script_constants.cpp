@@ -10,6 +10,7 @@
 #include "cluster/tools/share.h"
 #include "cluster/verdict.h"
 #include "common/core/exit_status.h"
+#include "common/core/host_names.h"
 #include "common/core/version.h"
 #include "common/record/reading.h"
 
@@ -29,6 +30,14 @@ Constant exit_status(std::string_view bash_name, std::string_view python_name, E
   return {bash_name, python_name, {fmt::format("{}", static_cast<int>(status))}};
 }
 
+/// fault_of_host_name as a regular expression in quotes, of bash and Python.
+std::string host_name_pattern() {
+  const auto set = [](std::string_view others) { return fmt::format("A-Za-z0-9{}", others.substr(1)); };
+  const auto name = [&](std::string_view others) { return fmt::format("[{0}][{0}-]*", set(others)); };
+  static_assert(kInHostNames.front() == '-' && kInUserNames.front() == '-', "a '-' stands for itself at the end only");
+  return fmt::format("'^({}@)?{}$'", name(kInUserNames), name(kInHostNames));
+}
+
 std::vector<Constant> constants() {
   std::vector<Constant> all = {exit_status("kOk", "OK", ExitStatus::kOk),
                                exit_status("kFailed", "FAILED", ExitStatus::kFailure),
@@ -41,7 +50,8 @@ std::vector<Constant> constants() {
                                {"kSchemaVersion", "SCHEMA_VERSION", {fmt::format("{}", kSchemaVersion)}},
                                {"kTolerance", "TOLERANCE", {fmt::format("{}", VerdictSettings().tolerance)}},
                                {"kPercentOfPort", "PERCENT_OF_PORT", {fmt::format("{:g}", 100 * kShareOfPort)}},
-                               {"kMostGbPerSecond", "MOST_GB_PER_SECOND", {fmt::format("{:.0f}", kMostGbPerSecond)}}};
+                               {"kMostGbPerSecond", "MOST_GB_PER_SECOND", {fmt::format("{:.0f}", kMostGbPerSecond)}},
+                               {"kHostName", "HOST_NAME", {host_name_pattern()}}};
   Constant& statuses = all.emplace_back(Constant{"kReadingStatuses", "READING_STATUSES", {}});
   for (const std::string_view name : names_of(ReadingStatus())) statuses.values.emplace_back(name);
   return all;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 namespace fabricbench {
 namespace {
 
@@ -67,6 +69,12 @@ std::string printable(std::string_view text) {
     text.remove_prefix(character.bytes);
   }
   return clean;
+}
+
+std::string cut_short(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const std::size_t left = text.size() - most;
+  return fmt::format("{} [{} bytes left out] {}", text.substr(0, most / 2), left, text.substr(most / 2 + left));
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

@@ -1,6 +1,7 @@
 // Makes foreign text, such as names in records, safe for a terminal or a command: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,9 @@ namespace fabricbench {
 /// For one line of a terminal. U+FFFD replaces control characters, characters that break a line or change its direction
 /// (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF), and invalid UTF-8.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// The beginning and the end of a text of more than `most` bytes, with the number of bytes left out between them.
+[[nodiscard]] std::string cut_short(std::string_view text, std::size_t most = 2000);
 
 /// `text` without a byte order mark of UTF-8.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);

@@ -6,8 +6,9 @@
 namespace fabricbench::host {
 
 std::optional<std::string> read_text(const std::filesystem::path& file) {
+  std::error_code error;
   std::ifstream stream(file);
-  if (!stream) return std::nullopt;
+  if (!stream || std::filesystem::is_directory(file, error)) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "common/core/host_names.h"
 #include "common/host/cgroup.h"
 #include "common/host/files.h"
 
@@ -54,7 +55,7 @@ std::string host_name() {
   if (gethostname(name.data(), name.size()) != 0) {
     throw std::system_error(errno, std::generic_category(), "gethostname");
   }
-  return name.data();
+  return as_host_name(name.data());
 }
 
 std::string kernel_release() { return kernel_names().release; }
