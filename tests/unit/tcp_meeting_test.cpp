@@ -259,8 +259,48 @@ TEST(Acceptor, TurnsAllAwayWhereItCannotAccept) {
   error_of_accept = EMFILE;
   const auto outcomes = run(2, with_streams(1), [](int, TcpSession&) { FAIL(); });
   for (const Outcome& outcome : outcomes) {
-    EXPECT_NE(outcome.error.find("cannot connect to rank 1 on node"), std::string::npos) << outcome.error;
+    EXPECT_EQ(outcome.error.find("rank 1 on node: this process has no file descriptor left for the connection"), 0U)
+        << outcome.error;
   }
+}
+
+/// A rank that listens at the loopback for rank 0.
+class Listening {
+ public:
+  [[nodiscard]] SocketAddress endpoint() const { return endpoint_; }
+  [[nodiscard]] bool lets_rank_0_in() {
+    const Dialing dialing{.job = 5, .rank = 0, .streams = 1, .sources = {}, .buffer = 0, .limit_s = kGenerous};
+    const bool connected = dial({1, "rank 1", {endpoint_}}, dialing).size() == 1;
+    return connected && acceptor_.take().at(0).size() == 1;
+  }
+
+ private:
+  static std::vector<Socket> one_of(Socket listener) {
+    std::vector<Socket> listeners;
+    listeners.push_back(std::move(listener));
+    return listeners;
+  }
+
+  Socket listener_ = listen_at(*parse_address("127.0.0.1"), 0);
+  SocketAddress endpoint_ = own_endpoint(listener_.get());
+  Acceptor acceptor_{one_of(std::move(listener_)), {.job = 5, .rank = 1, .ranks = {0}, .streams = 1}};
+};
+
+TEST(Acceptor, HearsAFewStrangersAtATime) {
+  Listening rank;
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 40; ++i) strangers.push_back(stranger(rank.endpoint()));
+  EXPECT_TRUE(is_turned_away(strangers[0])) << "later ones came, and it has said nothing";
+  EXPECT_TRUE(rank.lets_rank_0_in());
+}
+
+TEST(Acceptor, HearsNobodyForEver) {
+  Listening rank;
+  ScriptedClock clock;
+  const Socket silent = stranger(rank.endpoint());
+  pollfd ended{silent.get(), POLLIN, 0};
+  while (::poll(&ended, 1, 10) == 0) clock.advance(1);  // it ends, or the test's own limit does
+  EXPECT_TRUE(is_turned_away(silent));
 }
 
 TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {

@@ -11,12 +11,18 @@
 
 #include "common/backends/sockets/check.h"
 #include "common/core/clock.h"
+#include "common/core/error.h"
 
 namespace fabricbench::sockets {
 namespace {
 
 /// The maximum time for which a rank that gives up waits for its own thread.
 constexpr Seconds kLookUp = 0.02;
+
+/// The time in which a connection says who it is. A rank does at once.
+constexpr Seconds kSilence = 10;
+/// Connections heard at a time besides those of the ranks that are missing.
+constexpr std::size_t kStrangers = 32;
 
 /// Errors of a connection that was closed before it was accepted (accept(2)); they are the other side's.
 bool is_of_the_guest(int error) {
@@ -43,15 +49,23 @@ Acceptor::Acceptor(std::vector<Socket> listeners, GuestList list)
   thread_ = std::thread([this] { accept_all(); });
 }
 
-Acceptor::~Acceptor() {
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
-}
+Acceptor::~Acceptor() { static_cast<void>(stop()); }
 
 std::map<int, std::vector<Socket>> Acceptor::take() {
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
   return std::move(guests_);
+}
+
+std::string Acceptor::stop() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+  if (!failure_) return "";
+  try {
+    std::rethrow_exception(failure_);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 void Acceptor::accept_all() {
@@ -66,6 +80,7 @@ void Acceptor::accept_all() {
 
 /// Waits briefly for connections and greetings.
 void Acceptor::let_in_all() {
+  std::erase_if(arrivals_, [](const Arrival& arrival) { return now() - arrival.since > kSilence; });
   std::vector<pollfd> waited_for;
   for (const Socket& listener : listeners_) waited_for.push_back({listener.get(), POLLIN, 0});
   for (const Arrival& arrival : arrivals_) waited_for.push_back({arrival.socket.get(), POLLIN, 0});
@@ -86,10 +101,24 @@ void Acceptor::let_in_all() {
 void Acceptor::accept_from(const Socket& listener) {
   const int descriptor = ::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor >= 0) {
-    arrivals_.push_back({Socket(descriptor)});
-  } else if (!is_of_the_guest(errno)) {
-    check(descriptor, "accept");
+    make_room(missing_ + kStrangers - 1);
+    arrivals_.push_back({Socket(descriptor), now()});
+    return;
   }
+  if (is_of_the_guest(errno)) return;
+  if ((errno == EMFILE || errno == ENFILE) && !arrivals_.empty()) return make_room(arrivals_.size() - 1);
+  if (errno == EMFILE) {
+    throw Error(ExitStatus::kMissing,
+                "this process has no file descriptor left for the connection of another rank; raise the limit (ulimit "
+                "-n), or lower --streams");
+  }
+  check(descriptor, "accept");
+}
+
+/// Closes the connections that have been silent longest, until there are no more than `most`.
+void Acceptor::make_room(std::size_t most) {
+  if (arrivals_.size() <= most) return;
+  arrivals_.erase(arrivals_.begin(), arrivals_.end() - static_cast<std::ptrdiff_t>(most));
 }
 
 Acceptor::Decision Acceptor::listen_to(Arrival& arrival) {

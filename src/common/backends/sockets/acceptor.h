@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct GuestList {
 };
 
 /// Accepts connections from the listed ranks and rejects all others, on a separate thread, so that this rank can
-/// connect to others meanwhile. Ends when all have connected.
+/// connect to others meanwhile. Ends when all have connected. Strangers have little time to say who they are, and few
+/// of them are heard at a time, so that they cannot use up the process's file descriptors.
 class Acceptor {
  public:
   Acceptor(std::vector<Socket> listeners, GuestList list);
@@ -35,11 +37,14 @@ class Acceptor {
 
   /// The connections of each rank, by stream. Returns when all have connected.
   [[nodiscard]] std::map<int, std::vector<Socket>> take();
+  /// Stops accepting. Returns why no more connections could be accepted; empty: they could.
+  [[nodiscard]] std::string stop();
 
  private:
   /// A connection that has not identified itself yet.
   struct Arrival {
     Socket socket;
+    Seconds since = 0;
     HelloBytes said{};
     std::size_t bytes = 0;
   };
@@ -48,6 +53,7 @@ class Acceptor {
   void accept_all();
   void let_in_all();
   void accept_from(const Socket& listener);
+  void make_room(std::size_t most);
   Decision listen_to(Arrival& arrival);
   bool let_in(Arrival& arrival);
 

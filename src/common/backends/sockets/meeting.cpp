@@ -79,10 +79,15 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
 
   std::vector<Peer> peers(static_cast<std::size_t>(ranks_));
   // After this exchange every rank's connections are established, and no rank waits for another.
-  (void)exchange(gather, settings_.host, [&] {
-    dial_higher(peers);
-    return std::string();
-  });
+  try {
+    (void)exchange(gather, settings_.host, [&] {
+      dial_higher(peers);
+      return std::string();
+    });
+  } catch (const Error&) {
+    throw_fault_of_acceptors(gather, acceptor);
+    throw;
+  }
   for (auto& [guest, streams] : acceptor.take()) peers[static_cast<std::size_t>(guest)].streams = std::move(streams);
   for (std::size_t rank = 0; rank < peers.size(); ++rank) {
     Peer& peer = peers[rank];
@@ -92,6 +97,15 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
     }
   }
   return peers;
+}
+
+/// The ranks that were not let in know less about the reason than the one that could not accept them.
+void Meeting::throw_fault_of_acceptors(const Gather& gather, Acceptor& acceptor) const {
+  const std::vector<std::string> faults = gather(acceptor.stop());
+  const auto fault = std::find_if(faults.begin(), faults.end(), [](const std::string& text) { return !text.empty(); });
+  if (fault == faults.end()) return;
+  throw Error(ExitStatus::kMissing,
+              fmt::format("{}: {}", name_of(static_cast<std::size_t>(fault - faults.begin())), *fault));
 }
 
 std::string Meeting::announce() {

@@ -23,6 +23,7 @@ class Meeting {
 
  private:
   [[nodiscard]] std::string announce();
+  void throw_fault_of_acceptors(const Gather& gather, Acceptor& acceptor) const;
   void dial_higher(std::vector<Peer>& peers) const;
   [[nodiscard]] std::vector<SocketAddress> reachable(const Announcement& other) const;
   [[nodiscard]] bool owns(const Address& address) const;

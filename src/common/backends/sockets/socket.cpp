@@ -76,6 +76,7 @@ bool poll_until(std::span<pollfd> waited_for, Seconds deadline) {
     const int happened = ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(deadline));
     if (happened >= 0) return happened > 0;
     if (errno != EINTR) check(happened, "poll");
+    if (deadline > 0 && now() >= deadline) return false;
   }
 }
 
