@@ -27,7 +27,8 @@ Measures the bandwidth between two hosts in both directions, in one job that alw
   --agent PROGRAM     use PROGRAM HOST COMMAND... instead of ssh to start commands on hosts (Open MPI, hydra)
   --mpi-options WORDS additional options for mpirun or srun
   --records FILE      append a line of JSON for each direction
-  --logs DIR          keep the output of failed jobs in DIR (default: \$TMPDIR/fabricbench-logs-USER)
+  --logs DIR          keep the output of failed jobs in DIR (default: \$TMPDIR/fabricbench-logs-USER, a folder to which
+                      nobody else has access)
   --round N, --concurrent N
                       for the record: round of a sweep, and number of pairs measured at the same time
   --quiet             print nothing on success
@@ -86,6 +87,11 @@ read_options() {
         shift
     done
     [[ ${#hosts[@]} -eq 2 ]] || die "$kUsage" "a pair is two hosts; given: ${#hosts[@]}${hosts[*]:+ (${hosts[*]})}"
+    local host
+    for host in "${hosts[@]}"; do
+        [[ $host =~ $kHostName ]] || die "$kUsage" "'$host' is no host; hosts are written as node01, alice@node01," \
+            "10.0.0.1 or fe80::1"
+    done
     [[ ${hosts[0]} != "${hosts[1]}" ]] || die "$kUsage" "'${hosts[0]}' is given twice; a pair is two hosts"
 }
 
@@ -152,11 +158,12 @@ run_job() {
 }
 
 record() {
-    local log_folder=${logs:-${TMPDIR:-/tmp}/fabricbench-logs-$(id -un)}
+    local log_options=(--logs "${logs:-${TMPDIR:-/tmp}/fabricbench-logs-$(id -un)}")
+    [[ -n $logs ]] || log_options+=(--private-logs)
     python3 "$(dirname "${BASH_SOURCE[0]}")/record_pair.py" "${hosts[@]}" --test "$test" --size "$size" \
         --status "$status" --limit "$limit_s" --seconds "$1" --round "$round" --concurrent "$concurrent" \
         --rails "$gpus" ${rail:+--rail "$rail"} ${min_bandwidth:+--min-bandwidth "$min_bandwidth"} \
-        ${records:+--records "$records"} ${quiet:+--quiet} --out "$work/out" --err "$work/err" --logs "$log_folder"
+        ${records:+--records "$records"} ${quiet:+--quiet} --out "$work/out" --err "$work/err" "${log_options[@]}"
 }
 
 main() {

@@ -48,6 +48,7 @@ def read_command_line():
     parser.add_argument("--out", required=True, help="file with the job's standard output")
     parser.add_argument("--err", required=True, help="file with the job's standard error")
     parser.add_argument("--logs", required=True, help="folder for both files if the job failed")
+    parser.add_argument("--private-logs", action="store_true", help="others must have no access to that folder")
     return parser.parse_args()
 
 
@@ -308,21 +309,40 @@ def judge(options, out, err):
     return found
 
 
+def open_folder(path, private):
+    """A descriptor of a folder, which is made if it is not there. Throws OSError if it is to be private and is not: in a
+    folder that all may write to, somebody else can have made it, or a link in its place."""
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if private else 0))
+    status = os.fstat(descriptor)
+    if private and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
+        os.close(descriptor)
+        raise OSError("{} belongs to somebody else, or others have access to it; remove it, or give --logs DIR".format(path))
+    return descriptor
+
+
+def new_file(folder, name):
+    """A file for writing that was not there before, in a folder given by its descriptor."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    return open(name, "w", encoding="utf-8", opener=lambda path, _: os.open(path, flags, 0o600, dir_fd=folder))
+
+
 def keep_log(options, out, err):
     """Writes the job's output to a file. Returns its path, or None if that fails, which is not an error of the pair."""
     names = [re.sub(r"[^A-Za-z0-9_.@-]", "_", name) for name in options.hosts + ([options.rail] if options.rail else [])]
     stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%S")
-    path = os.path.abspath(os.path.join(options.logs, "{}.round{}.{}.log".format("-".join(names), options.round, stamp)))
+    name = "{}.round{}.{}.{}.log".format("-".join(names)[:150], options.round, stamp, os.getpid())
     try:
-        os.makedirs(options.logs, exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
+        folder = open_folder(options.logs, options.private_logs)
+        with new_file(folder, name) as file:
             file.write("# {} {} of {}: exit status {} after {} s\n".format(
                 options.test, options.size, " and ".join(options.hosts), options.status, options.seconds))
             file.write("# standard error:\n{}\n# standard output:\n{}\n".format(err, out))
     except OSError as error:
         print("record_pair: no log is kept: {}".format(error), file=sys.stderr)
         return None
-    return path
+    os.close(folder)
+    return os.path.abspath(os.path.join(options.logs, name))
 
 
 def device_keys(devices):
