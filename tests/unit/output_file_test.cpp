@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <sys/resource.h>
 
 #include "common/core/error.h"
+#include "common/report/sink.h"
 #include "report_test_support.h"
 
 using namespace fabricbench;
@@ -82,6 +88,92 @@ TEST(OutputFile, OnAFullDiskEndsTheProgram) {
   OutputFile large("/dev/full", true);
   EXPECT_EQ(refusal(ExitStatus::kFailure, [&] { large.write(std::string(1 << 20, 'x')); }),
             "cannot write to /dev/full: No space left on device");
+}
+
+/// While it lives, files may not become larger.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);
+};
+
+TEST(OutputFile, HoldsWholePiecesOnlyWhenTheDiskFillsUp) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("cut");
+  OutputFile file(path, false);
+  file.write("whole\n");
+  {
+    const FileSizeLimit limit(10);
+    EXPECT_EQ(refusal(ExitStatus::kFailure, [&] { file.write("too long\n"); }),
+              "cannot write to " + path + ": File too large");
+    EXPECT_EQ(text_of(path), "whole\n");
+    file.write("ok\n");
+  }
+  file.write("more\n");
+  EXPECT_EQ(text_of(path), "whole\nok\nmore\n");
+}
+
+TEST(OutputFile, IsClosedOnce) {
+  const TemporaryFolder folder;
+  OutputFile file(folder.file("new"), false);
+  file.write("all\n");
+  file.close();
+  EXPECT_EQ(text_of(folder.file("new")), "all\n");
+  OutputFile("/dev/null", true).close();
+}
+
+/// Fails where it is told to, and remembers what it was told.
+class Recorder final : public Sink {
+ public:
+  Recorder(std::vector<std::string>& told, bool fails) : told_(told), fails_(fails) {}
+  void begin(const Context& /*context*/) override {}
+  void record(const AnyRecord& /*record*/) override {}
+  void end(const Ending& ending) override { tell("end", ending); }
+  void abandon(const Ending& ending) override { tell("abandoned", ending); }
+
+ private:
+  void tell(const std::string& what, const Ending& ending) {
+    told_.push_back(what + " " + std::to_string(ending.exit_status) + ending.reason);
+    if (fails_) throw Error(ExitStatus::kFailure, "full");
+  }
+
+  std::vector<std::string>& told_;
+  bool fails_;
+};
+
+TEST(Outputs, AfterOneThatCannotBeWrittenSayThatTheRunFailed) {
+  std::vector<std::string> told;
+  Outputs outputs;
+  for (const bool fails : {false, true, false, true}) outputs.add(std::make_unique<Recorder>(told, fails));
+  EXPECT_EQ(refusal(ExitStatus::kFailure, [&] { outputs.end({}); }), "full");
+  EXPECT_EQ(told, (std::vector<std::string>{"end 0", "end 0", "abandoned 1full", "abandoned 1full"}));
+}
+
+TEST(Outputs, EndOnce) {
+  std::vector<std::string> told;
+  Outputs outputs;
+  outputs.add(std::make_unique<Recorder>(told, true));
+  outputs.add(std::make_unique<Recorder>(told, false));
+  Ending ending;
+  ending.exit_status = 4;
+  EXPECT_EQ(refusal(ExitStatus::kFailure, [&] { outputs.abandon(ending); }), "full");
+  EXPECT_EQ(told, (std::vector<std::string>{"abandoned 4", "abandoned 4"}));
+  outputs.abandon(ending);
+  outputs.end(ending);
+  EXPECT_EQ(told.size(), 2U);
 }
 
 TEST(OutputFile, OfStandardOutputWritesThere) {

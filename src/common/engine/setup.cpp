@@ -59,7 +59,6 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
   try {
     Outputs outputs;
     outputs.add(table_of(figure, options));
-    if (!options.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.json_file)));
     if (!options.csv_file.empty()) outputs.add(std::make_unique<CsvSink>(open(options.csv_file)));
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
       outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
@@ -73,6 +72,8 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
     if (const std::string& path = options.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
     }
+    // The last one, so that its end tells whether the others could be written.
+    if (!options.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.json_file)));
     return outputs;
   } catch (const Error&) {
     if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });

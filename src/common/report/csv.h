@@ -17,7 +17,8 @@ class CsvSink final : public Sink {
 
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
-  void end(const Ending& /*ending*/) override {}
+  void end(const Ending& /*ending*/) override { output_.close(); }
+  void abandon(const Ending& /*ending*/) override { output_.close(); }
 
  private:
   void add(const Row& row);

@@ -29,6 +29,11 @@ void JsonLinesSink::record(const AnyRecord& record) {
   record.visit([this](const auto& each) { write(output_, each); });
 }
 
-void JsonLinesSink::end(const Ending& ending) { write(output_, ending); }
+/// The end says that everything before it is there.
+void JsonLinesSink::end(const Ending& ending) {
+  output_.sync();
+  write(output_, ending);
+  output_.close();
+}
 
 }  // namespace fabricbench

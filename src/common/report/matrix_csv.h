@@ -18,7 +18,8 @@ class MatrixCsvSink final : public Sink {
 
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
-  void end(const Ending& /*ending*/) override {}
+  void end(const Ending& /*ending*/) override { output_.close(); }
+  void abandon(const Ending& /*ending*/) override { output_.close(); }
 
  private:
   OutputFile output_;

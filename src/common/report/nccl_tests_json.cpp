@@ -113,6 +113,7 @@ void NcclTestsJsonSink::end(const Ending& ending) {
   json["errors"] = ending.exit_status == 0 ? Json::array() : Json::array({ending.reason});
   json["end_time"] = local_time(std::time(nullptr));
   output_.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  output_.close();
 }
 
 }  // namespace fabricbench

@@ -1,5 +1,7 @@
 #include "common/report/output_file.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "common/core/error.h"
 
@@ -28,15 +31,37 @@ OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)) {
                                  std::strerror(errno)));
   }
   file_ = owned_.get();
+  std::setvbuf(file_, nullptr, _IONBF, 0);  // what is left in a buffer cannot be taken back
 }
 
 OutputFile OutputFile::standard_output() { return {}; }
 
+void OutputFile::refuse() const {
+  throw Error(ExitStatus::kFailure, fmt::format("cannot write to {}: {}", path_, std::strerror(errno)));
+}
+
 void OutputFile::write(std::string_view text) {
-  const std::size_t written = std::fwrite(text.data(), 1, text.size(), file_);
-  if (written != text.size() || std::fflush(file_) != 0) {
-    throw Error(ExitStatus::kFailure, fmt::format("cannot write to {}: {}", path_, std::strerror(errno)));
+  const bool is_whole = std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
+  if (!owned_ && is_whole) return;
+  if (is_whole) {
+    written_ += static_cast<off_t>(text.size());
+    return;
   }
+  const int reason = errno;
+  if (owned_ && ftruncate(fileno(file_), written_) == 0) std::fseek(file_, written_, SEEK_SET);
+  errno = reason;
+  refuse();
+}
+
+void OutputFile::sync() {
+  constexpr std::array kCannot = {EINVAL, EROFS, ENOTSUP};  // pipes and devices
+  if (!owned_ || fsync(fileno(file_)) == 0) return;
+  if (std::find(kCannot.begin(), kCannot.end(), errno) == kCannot.end()) refuse();
+}
+
+void OutputFile::close() {
+  sync();
+  if (owned_ && std::fclose(owned_.release()) != 0) refuse();
 }
 
 }  // namespace fabricbench

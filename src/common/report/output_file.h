@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/types.h>
+
 #include "common/core/handle.h"
 
 namespace fabricbench {
@@ -11,8 +13,9 @@ namespace fabricbench {
 /// Whether two paths lead to one file, which need not exist.
 [[nodiscard]] bool same_file(const std::string& path, const std::string& other);
 
-/// An output file for results. Each piece is written and flushed at once, so the file stays valid even if the program
-/// is killed. A failed write, such as on a full disk, ends the program.
+/// An output file for results. Each piece is written at once, so the file stays valid even if the program is killed.
+/// All functions throw Error (failure) with the path and the reason if the file system or its quota is full, or cannot
+/// be reached.
 class OutputFile {
  public:
   /// Creates the file at `path`. Throws UsageError if it exists and `force` is not given, or if it cannot be created.
@@ -20,13 +23,21 @@ class OutputFile {
   /// Writes to standard output.
   [[nodiscard]] static OutputFile standard_output();
 
+  /// Writes all of `text`, or nothing: what a failed call has written to a regular file is taken back.
   void write(std::string_view text);
+  /// Waits until the storage has what was written. Does nothing for what is no regular file.
+  void sync();
+  /// The same, and closes the file: some file systems report a lost write only then. Nothing can be written any more.
+  void close();
 
  private:
   OutputFile() = default;
 
+  [[noreturn]] void refuse() const;
+
   std::string path_ = "standard output";
   Handle<std::FILE, &std::fclose> owned_;
+  off_t written_ = 0;  // bytes of the owned file
   std::FILE* file_ = stdout;
 };
 

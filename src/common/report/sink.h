@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -63,7 +64,8 @@ class Sink {
   virtual void abandon(const Ending& /*ending*/) {}
 };
 
-/// All sinks of a run; only the process that owns the outputs has any.
+/// All sinks of a run; only the process that owns the outputs has any. Of `end` and `abandon`, only the first call
+/// counts: a watchdog may abandon a run that is about to end.
 class Outputs {
  public:
   void add(std::unique_ptr<Sink> sink) { sinks_.push_back(std::move(sink)); }
@@ -77,15 +79,14 @@ class Outputs {
   void conclude(Ending& ending) const {
     for (const auto& sink : sinks_) sink->conclude(ending, *this);
   }
-  void end(const Ending& ending) const {
-    for (const auto& sink : sinks_) sink->end(ending);
-  }
-  void abandon(const Ending& ending) const {
-    for (const auto& sink : sinks_) sink->abandon(ending);
-  }
+  /// After a sink has failed, the following ones are told that the run failed. Throws what the first one threw.
+  void end(const Ending& ending) const;
+  /// Throws what the first sink threw, when all were told.
+  void abandon(const Ending& ending) const;
 
  private:
   std::vector<std::unique_ptr<Sink>> sinks_;
+  std::unique_ptr<std::atomic_flag> ended_ = std::make_unique<std::atomic_flag>();
 };
 
 }  // namespace fabricbench
