@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <thread>
 
@@ -13,19 +14,23 @@ namespace fabricbench {
 namespace {
 
 Seconds step = 0;  // 0: real time
+bool frozen = false;
 Seconds time_shown = 0;
 
 }  // namespace
 
 /// FAKE_CLOCK_STEP_LOG2 is the step in powers of two of a second, none of them positive: sums of such steps are exact.
+/// Or it is `frozen`: the clock stands still.
 void test::start_clock() {
   const char* log2 = std::getenv("FAKE_CLOCK_STEP_LOG2");
+  frozen = log2 != nullptr && std::strcmp(log2, "frozen") == 0;
   step = log2 == nullptr ? 0 : 1;
   for (int halvings = log2 == nullptr ? 0 : -std::atoi(log2); halvings > 0; --halvings) step /= 2;
   time_shown = 0;
 }
 
 Seconds now() {
+  if (frozen) return 1;
   if (step > 0) return time_shown += step;
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);

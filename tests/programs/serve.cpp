@@ -130,7 +130,9 @@ int run(const std::vector<std::string>& request, RunProgram run_program) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  return run_program(arguments.at(0), static_cast<int>(arguments.size()), argv.data());
+  const int status = run_program(arguments.at(0), static_cast<int>(arguments.size()), argv.data());
+  alarm(0);  // the limit of the process's end, which does not come yet
+  return status;
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ Row row_of(int group, double busbw_gb, int slowest_rank = 0, double share = 0.5)
   row.out_of_place->busbw = busbw_gb * 1e9;
   row.out_of_place->wrong = 0;
   row.out_of_place->summary.samples = 100;
+  row.out_of_place->summary.median = 1e-3;
   row.out_of_place->summary.slowest_rank = slowest_rank;
   row.out_of_place->summary.slowest_share = share;
   return row;
@@ -238,6 +239,18 @@ TEST(Abandon, TellsEverySinkWhy) {
     EXPECT_EQ(ending.exit_status, 4);
     EXPECT_EQ(ending.reason, "no progress");
   }
+}
+
+TEST(Conclusion, IsNoneWhereTheClockStandsStill) {
+  Row row = row_of(0, 0);
+  for (const Seconds time : {0.0, -1.0}) {
+    row.out_of_place->summary.median = time;
+    const Ending ending = ending_of(one_group(2), {row, row_of(0, 10)});
+    EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+    EXPECT_EQ(ending.reason.find("1 of 2 measurements took no time by this host's clock"), 0U) << ending.reason;
+  }
+  row.out_of_place->summary.resolution = 1e-6;  // of a GPU's
+  EXPECT_EQ(ending_of(one_group(2), {row}).exit_status, 0);
 }
 
 }  // namespace conclusion_test

@@ -164,7 +164,7 @@ TEST(StallDetector, LooksEightTimesBeforeTheEndButNotTooOftenOrTooRarely) {
 TEST(Heartbeat, CountsStepsAndSaysWhatIsDone) {
   Heartbeat heartbeat;
   EXPECT_EQ(heartbeat.steps(), 0U);
-  EXPECT_EQ(heartbeat.activity(), "starting up");
+  EXPECT_EQ(heartbeat.activity(), "starting MPI (MPI_Init)");
   heartbeat.enter_case("64 KiB float sum, out-of-place");
   heartbeat.enter(Phase::kMeasure);
   heartbeat.tick();

@@ -140,7 +140,8 @@ void check_characters(std::string_view name, const Item& item) {
     item.refuse(fmt::format("groups are ClusterShell's; give the hosts, such as \"$(nodeset -e {})\"", name));
   }
   if (const std::string fault = fault_of_host_name(name); !fault.empty()) {
-    item.refuse(fmt::format("it {}; hosts are written as node01, node[01-16], alice@node01, 10.0.0.1 or fe80::1", fault));
+    item.refuse(
+        fmt::format("it {}; hosts are written as node01, node[01-16], alice@node01, 10.0.0.1 or fe80::1", fault));
   }
 }
 

@@ -88,7 +88,7 @@ class RecordReader {
   NameIndex hosts_;
   NameIndex rails_;
   DeviceIndex devices_;
-  NameIndex kinds_;  // by size and test
+  NameIndex kinds_;                                      // by size and test
   std::unordered_map<std::string, std::string> leaves_;  // by host, including hosts outside the sweep
   std::vector<std::int32_t> reasons_kept_;               // by host
   std::int32_t last_round_ = -1;

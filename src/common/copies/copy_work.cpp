@@ -108,18 +108,15 @@ class CopyWork final : public Work {
  public:
   explicit CopyWork(Job& job) : Work(job, {.are_all = true}) {}
 
-  /// The watchdog starts first, because a driver may hang when it is asked for GPUs. Its limit is longer than that of
-  /// the copies: a process that waits for a copy knows which copy it is, and reports it before the watchdog does.
+  /// The watchdog's limit becomes longer than that of the copies: a process that waits for a copy knows which copy it
+  /// is, and reports it before the watchdog does.
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     const Seconds timeout = job().options.timeout;
-    watchdog_.emplace(
-        world(), heartbeat_, timeout > 0 ? 1.1 * timeout + 1 : 0,
-        world().gather(fmt::format("rank {} on {}", world().rank(), host::host_name())), [] { return std::string(); },
-        [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
+    job().watchdog.set_timeout(timeout > 0 ? 1.1 * timeout + 1 : 0);
     setup_ = set_up_copies(world(), std::move(job().options));
     outputs = open_outputs(world(), Figure::kCopies, setup_.options);
-    heartbeat_.tick();
+    heartbeat().tick();
   }
 
   [[nodiscard]] Context make_context() override {
@@ -138,10 +135,10 @@ class CopyWork final : public Work {
 
   [[nodiscard]] Ending measure(const Context& context) override {
     const CopyBuffers buffers(setup_);
-    heartbeat_.enter(Phase::kMeasure);
-    CopyBench bench(world(), setup_, buffers.get(), heartbeat_, context.seed);
+    heartbeat().enter(Phase::kMeasure);
+    CopyBench bench(world(), setup_, buffers.get(), heartbeat(), context.seed);
     std::vector<CopyRow> rows = all_rows(world(), bench.measure_copies());
-    heartbeat_.enter(Phase::kReport);
+    heartbeat().enter(Phase::kReport);
     compare_gpus(rows);
     Ending ending = conclude_copies(rows, setup_.options);
     ending.precision = precision_line(rows, setup_.options);
@@ -151,9 +148,9 @@ class CopyWork final : public Work {
   }
 
  private:
+  [[nodiscard]] Heartbeat& heartbeat() const { return job().watchdog.heartbeat(); }
+
   Outputs* outputs_ = nullptr;
-  Heartbeat heartbeat_;
-  std::optional<Watchdog> watchdog_;
   CopySetup setup_;
 };
 

@@ -110,6 +110,13 @@ Ending conclude(const Totals& totals, const Context& context) {
     status = verdict.status;
     ending.reason = verdict.reason;
   }
+  if (totals.without_time() > 0) {
+    status = ExitStatus::kNotJudged;
+    ending.reason = fmt::format(
+        "{} of {} measurements took no time by this host's clock (CLOCK_MONOTONIC), which stands still or jumps: their "
+        "figures mean nothing",
+        totals.without_time(), totals.measurements());
+  }
   if (totals.wrong_checks() > 0) {
     status = ExitStatus::kWrongData;
     ending.reason = fmt::format("{} checks found wrong data", totals.wrong_checks());
@@ -122,7 +129,11 @@ void abandon(const Outputs& outputs, ExitStatus status, const std::string& reaso
   Ending ending;
   ending.exit_status = static_cast<int>(status);
   ending.reason = reason;
-  outputs.abandon(ending);
+  try {
+    outputs.abandon(ending);
+  } catch (const std::exception& problem) {  // the run has failed before, which matters more
+    fmt::print(stderr, "fabricbench: {}\n", problem.what());
+  }
 }
 
 void abandon(const Outputs& outputs, const std::exception& error) { abandon(outputs, status_of(error), error.what()); }

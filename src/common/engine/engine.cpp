@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "common/core/error.h"
+#include "common/core/version.h"
 #include "common/engine/conclusion.h"
+#include "common/host/identity.h"
 #include "common/mpi/environment.h"
 #include "common/options/command_line.h"
 #include "common/ranks/exchange.h"
 #include "common/report/output_file.h"
+#include "common/watch/watchdog.h"
 
 namespace fabricbench {
 namespace {
@@ -28,26 +37,56 @@ int refuse(const mpi::Communicator& world, const std::string& program, const Err
   return static_cast<int>(error.status());
 }
 
+/// The limit in this process's own command line, for the time until all have agreed on one.
+Seconds own_timeout(const Program& program, int argc, char** argv) {
+  try {
+    return parse_command_line(program, arguments_with_environment(program, argc, argv)).options.timeout;
+  } catch (const Error&) {  // which is reported when all have started
+    return Options().timeout;
+  }
+}
+
+/// Throws UsageError on every process unless all are one program of one version: others would take other steps, and
+/// wait for ever.
+void check_same_program(const mpi::Communicator& world, const Program& program) {
+  const std::string own = fmt::format("{} {}", program.name, kVersion);
+  const auto number = static_cast<std::int64_t>(std::hash<std::string>()(own) >> 1);
+  if (world.max(number) == -world.max(-number)) return;
+  const std::vector<std::string> all =
+      world.gather(fmt::format("rank {} on {} is {}", world.rank(), host::host_name(), own));
+  const auto is_other = [&](const std::string& text) { return !text.ends_with(" is " + own); };
+  const auto other = std::find_if(all.begin(), all.end(), is_other);
+  throw UsageError(fmt::format("all processes of a job must be one program of one version: {}, and {}",
+                               all.empty() ? "" : all.front(), other == all.end() ? "" : *other));
+}
+
 /// The options on the first process's command line, on every process, so that no two processes can have different ones.
 CommandLine agreed_command_line(const mpi::Communicator& world, const Program& program, int argc, char** argv) {
   mpi::check_launcher(mpi::launch_from_environment(), world.size());
+  check_same_program(world, program);
   return parse_command_line(program, broadcast_from_first(world, arguments_with_environment(program, argc, argv)));
 }
 
-/// Reports the ending to the outputs, and a problem on standard error too. Returns the exit status.
-int report_end(const mpi::Communicator& world, const std::string& program, const Outputs& outputs, Ending ending) {
+/// What is left to do when MPI has ended.
+struct Finished {
+  int status = 0;
+  std::optional<Ending> ending{};  ///< for the outputs, on the process that has them
+};
+
+/// Lets the outputs judge the run. The result's status is the same on every process.
+Finished conclude_run(const mpi::Communicator& world, const Outputs& outputs, Ending ending) {
   outputs.conclude(ending);
-  outputs.end(ending);
-  if (world.is_root() && ending.exit_status != 0) say(program, ending.reason);
-  return static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
+  const int status = static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
+  if (!world.is_root()) return {status};
+  return {status, std::move(ending)};
 }
 
 /// Runs on the processes that take part, and on no others.
-int run_work(const mpi::Communicator& world, const std::string& program, Work& work, Outputs& outputs) {
+Finished run_work(const mpi::Communicator& world, const std::string& program, Work& work, Outputs& outputs) {
   try {
     work.set_up(outputs);
   } catch (const Error& error) {
-    return refuse(world, program, error);
+    return {refuse(world, program, error)};
   }
   try {
     const SystemUsage usage;
@@ -55,57 +94,91 @@ int run_work(const mpi::Communicator& world, const std::string& program, Work& w
     outputs.begin(context);
     Ending ending = work.measure(context);
     usage.add_to(ending, world);
-    return report_end(world, program, outputs, std::move(ending));
+    return conclude_run(world, outputs, std::move(ending));
   } catch (const AgreedError& error) {
     abandon(outputs, error);
-    return refuse(world, program, error);
+    return {refuse(world, program, error)};
   } catch (const std::exception& error) {
     abandon(outputs, error);
     throw;
   }
 }
 
-int run_job(const Program& program, const Agree& agree, int argc, char** argv) {
+Finished run_job(const Program& program, const Agree& agree, int argc, char** argv, Watchdog& watchdog,
+                 Outputs& outputs) {
   const mpi::Communicator world = mpi::Communicator::world();
+  Heartbeat& heartbeat = watchdog.heartbeat();
+  heartbeat.enter(Phase::kAgree);
+  meet(world, watchdog);
   CommandLine line;
   try {
     line = agreed_command_line(world, program, argc, argv);
   } catch (const Error& error) {
-    return refuse(world, program.name, error);
+    return {refuse(world, program.name, error)};
   }
   if (!line.text.empty()) {
     if (world.is_root()) OutputFile::standard_output().write(line.text);
-    return 0;
+    return {};
   }
+  watchdog.set_timeout(line.options.timeout);
   for (const std::string& notice : line.notices) {
     if (world.is_root()) say(program.name, notice);
   }
-  Job job{world, program, std::move(line.options), {argv, argv + argc}};
-  Outputs outputs;
+  Job job{world, program, std::move(line.options), {argv, argv + argc}, watchdog};
   std::unique_ptr<Work> work;
   try {
     work = agree(job);
   } catch (const Error& error) {
-    return refuse(world, program.name, error);
+    return {refuse(world, program.name, error)};
   }
+  heartbeat.enter(Phase::kSetUp);
   const mpi::Communicator* members = work->members();
-  const int status = members == nullptr ? 0 : run_work(*members, program.name, *work, outputs);
-  return members == &world ? status : static_cast<int>(world.max_asleep(status));
+  Finished finished;
+  if (members != nullptr) finished = run_work(*members, program.name, *work, outputs);
+  if (members != &world) finished.status = static_cast<int>(max_at_rest(world, heartbeat, finished.status));
+  meet(world, watchdog);
+  heartbeat.enter(Phase::kRelease);
+  work.reset();
+  return finished;
+}
+
+/// From MPI_Init to MPI_Finalize. Ends the whole job on errors of this process alone.
+Finished run_on_mpi(const Program& program, const Agree& agree, int argc, char** argv, Watchdog& watchdog,
+                    Outputs& outputs) {
+  const mpi::Environment mpi(argc, argv);
+  try {
+    Finished finished = run_job(program, agree, argc, argv, watchdog, outputs);
+    watchdog.heartbeat().enter(Phase::kEndMpi);
+    return finished;
+  } catch (const std::exception& error) {
+    end_job(program.name, error);
+  }
+}
+
+/// Reports the ending to the outputs, now that nothing can change it, and a problem on standard error too.
+void report_end(const std::string& program, const Outputs& outputs, const Ending& ending) {
+  outputs.end(ending);
+  if (ending.exit_status != 0) say(program, ending.reason);
 }
 
 }  // namespace
 
 int run(const Program& program, const Agree& agree, int argc, char** argv) {
+  const auto rank = static_cast<int>(mpi::launch_from_environment().rank);
+  const std::string name = fmt::format("rank {} on {}", rank, host::host_name());
+  Outputs outputs;
+  Watchdog watchdog(own_timeout(program, argc, argv), rank, name,
+                    [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
   try {
-    const mpi::Environment mpi(argc, argv);
-    try {
-      return run_job(program, agree, argc, argv);
-    } catch (const std::exception& error) {
-      end_job(program.name, error);
-    }
-  } catch (const std::exception& error) {  // MPI itself did not start
+    const Finished finished = run_on_mpi(program, agree, argc, argv, watchdog, outputs);
+    watchdog.part();
+    watchdog.heartbeat().enter(Phase::kClose);
+    if (finished.ending) report_end(program.name, outputs, *finished.ending);
+    limit_exit(watchdog.timeout(), name);
+    return finished.status;
+  } catch (const std::exception& error) {  // MPI did not start or not end, or the results could not be written
     say(program.name, error.what());
-    return static_cast<int>(ExitStatus::kFailure);
+    return static_cast<int>(status_of(error));
   }
 }
 

@@ -6,14 +6,22 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 #include "common/host/identity.h"
 #include "common/mpi/environment.h"
 
 namespace fabricbench {
 
 void say(const std::string& program, const std::string& what) {
-  fmt::print(stderr, "{}: {}\n", program, what);
+  fmt::print(stderr, "{}: {}\n", program, cut_short(what));
   std::fflush(stderr);
+}
+
+void meet(const mpi::Communicator& group, Watchdog& watchdog) { watchdog.meet(group, {.name = watchdog.name()}); }
+
+std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, std::int64_t value) {
+  const Rest rest(heartbeat);
+  return group.max_asleep(value);
 }
 
 void end_job(const std::string& program, const std::exception& error) {

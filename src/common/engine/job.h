@@ -7,6 +7,7 @@
 
 #include "common/mpi/communicator.h"
 #include "common/options/program.h"
+#include "common/watch/watchdog.h"
 
 namespace fabricbench {
 
@@ -16,7 +17,15 @@ struct Job {
   const Program& program;
   Options options;
   std::vector<std::string> command_line;  ///< this process's, with the program's name
+  Watchdog& watchdog;
 };
+
+/// The processes of `group` meet for the watchdog. Collective.
+void meet(const mpi::Communicator& group, Watchdog& watchdog);
+
+/// The maximum over all processes of `group`, on each of them. Those that come early wait asleep, without time limit:
+/// it is for processes that have nothing to do while others measure. Collective.
+[[nodiscard]] std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, std::int64_t value);
 
 /// Ends the whole job because of this process's error. The message names the process.
 [[noreturn]] void end_job(const std::string& program, const std::exception& error);

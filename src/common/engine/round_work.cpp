@@ -24,8 +24,8 @@ namespace {
 
 /// Throws on all processes the Error that the processes of the round found in its set-up. Processes outside the round
 /// wait asleep, which leaves their processors to the others. Collective.
-void throw_of_round(const mpi::Communicator& world, const StepProblem& own) {
-  if (world.max_asleep(static_cast<std::int64_t>(own.status)) == 0) return;
+void throw_of_round(const mpi::Communicator& world, Heartbeat& heartbeat, const StepProblem& own) {
+  if (max_at_rest(world, heartbeat, static_cast<std::int64_t>(own.status)) == 0) return;
   std::vector<std::string> texts = world.gather(own.text);
   std::erase(texts, "");
   throw_of_first(world, {static_cast<ExitStatus>(world.max(static_cast<std::int64_t>(own.status))),
@@ -71,7 +71,7 @@ void RoundWork::set_up_round(const std::vector<int>& round) {
       problem = {error.status(), error.what()};
     }
   }
-  throw_of_round(world(), problem);
+  throw_of_round(world(), job().watchdog.heartbeat(), problem);
 }
 
 void RoundWork::set_up_later_round(const std::vector<int>& round) {
@@ -98,7 +98,7 @@ void RoundWork::open_stage() {
   if (!is_first_) {
     relay_.add(std::make_unique<RelaySink>(report_, [this](const Ending& ending) { break_off(ending); }));
   }
-  stage_ = std::make_unique<Stage>(*processes_, job().program.name, test_, *setup_, has_outputs() ? *outputs_ : relay_);
+  stage_ = std::make_unique<Stage>(*processes_, job(), test_, *setup_, has_outputs() ? *outputs_ : relay_);
 }
 
 /// The context of the first round's session, with all pairs.
@@ -148,7 +148,8 @@ void RoundWork::run_round(const Context& context) {
     measure_round(context);
     stage_.reset();
   }
-  static_cast<void>(world().max_asleep(0));
+  static_cast<void>(max_at_rest(world(), job().watchdog.heartbeat(), 0));
+  meet(world(), job().watchdog);
 }
 
 void RoundWork::measure_round(const Context& context) {

@@ -26,10 +26,12 @@ void describe_all_ports(const mpi::Communicator& world, const LocalPort& own, Co
   }
 }
 
-/// The name of every process in the watchdog's report: its first rank and its host. On the first process.
-std::vector<std::string> process_names(const Team& team, const Setup& setup) {
-  const int first_rank = team.process_in_job() * setup.backend.session->local_ranks();
-  return team.world().gather(fmt::format("rank {} on {}", first_rank, setup.placed.host));
+/// What the watchdog says of this process, which it calls by its first rank and its host.
+Watched watched(const Setup& setup, const Outputs& outputs) {
+  const int first_rank = setup.team->process_in_job() * setup.backend.session->local_ranks();
+  return {fmt::format("rank {} on {}", first_rank, setup.placed.host),
+          [&setup] { return setup.backend.session->state(); },
+          [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }};
 }
 
 /// The remarks of all sessions, each with the first rank of its process.
@@ -87,19 +89,19 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Test&
   return context;
 }
 
-Stage::Stage(const mpi::Communicator& world, const std::string& program, const Test& test, Setup& setup,
-             Outputs& outputs)
+Stage::Stage(const mpi::Communicator& world, const Job& job, const Test& test, Setup& setup, Outputs& outputs)
     : world_(world),
-      program_(program),
+      job_(job),
       test_(test),
       setup_(setup),
       outputs_(outputs),
-      watchdog_(
-          world, heartbeat_, setup.options.timeout, process_names(*setup.team, setup),
-          [&setup] { return setup.backend.session->state(); },
-          [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }),
       clock_(world, host::clock_domain(), now),
-      clock_error_(world.max(clock_.error())) {}
+      clock_error_(world.max(clock_.error())) {
+  job.watchdog.meet(world, watched(setup, outputs));
+}
+
+/// The session, which the watchdog asks for its state, may end next.
+Stage::~Stage() { job_.watchdog.part(); }
 
 Run& Stage::begin(const Context& context) {
   const Team& team = *setup_.team;
@@ -110,8 +112,8 @@ Run& Stage::begin(const Context& context) {
                      setup_.options.unalign, ranks);
   nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.interface);
   processors_.emplace(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
-  return run_.emplace(
-      Run{world_, test_, setup_, outputs_, context, heartbeat_, clock_, *workspace_, *nics_, *processors_});
+  return run_.emplace(Run{world_, test_, setup_, outputs_, context, job_.watchdog.heartbeat(), clock_, *workspace_,
+                          *nics_, *processors_});
 }
 
 /// Gives up the operations in flight first. Releasing memory that a device still uses may take a minute, and the
@@ -119,7 +121,7 @@ Run& Stage::begin(const Context& context) {
 void Stage::fail(const std::exception& error) {
   setup_.backend.session->abandon();
   abandon(outputs_, error);
-  end_job(program_, error);
+  end_job(job_.program.name, error);
 }
 
 StageEnding Stage::finish(Ending ending) {
@@ -140,7 +142,7 @@ void Stage::end_here(const Ending& ending) {
   constexpr Seconds kLongEnough = 30;  // for the first process to report
   if (!world_.is_root()) sleep_for(kLongEnough);
   outputs_.end(ending);
-  if (world_.is_root()) say(program_, ending.reason);
+  if (world_.is_root()) say(job_.program.name, ending.reason);
   mpi::abort(static_cast<ExitStatus>(ending.exit_status));
 }
 

@@ -55,13 +55,15 @@ struct StageEnding {
 [[nodiscard]] Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test,
                                    const Sessions& sessions, const Setup& setup);
 
-/// A test that is set up: the watchdog is on, and the common clock runs. All arguments must outlive it.
+/// A test that is set up: its processes have met for the watchdog, and the common clock runs. All arguments must
+/// outlive it.
 class Stage {
  public:
-  /// Collective over `world`. `program` is its name.
-  Stage(const mpi::Communicator& world, const std::string& program, const Test& test, Setup& setup, Outputs& outputs);
+  /// Collective over `world`.
+  Stage(const mpi::Communicator& world, const Job& job, const Test& test, Setup& setup, Outputs& outputs);
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
+  ~Stage();
 
   /// The maximum over all processes.
   [[nodiscard]] Seconds clock_error() const { return clock_error_; }
@@ -76,12 +78,10 @@ class Stage {
   [[noreturn]] void end_here(const Ending& ending);
 
   const mpi::Communicator& world_;
-  std::string program_;
+  const Job& job_;
   const Test& test_;
   Setup& setup_;
   Outputs& outputs_;
-  Heartbeat heartbeat_;
-  Watchdog watchdog_;
   mpi::CommonClock clock_;
   Seconds clock_error_;
   std::optional<Workspace> workspace_;  // this and the following: between `begin` and `finish`

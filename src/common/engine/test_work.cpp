@@ -42,7 +42,7 @@ void TestWork::set_up(Outputs& outputs) {
   setup_ = fabricbench::set_up(world(), job().world.rank(), test_, sessions_, std::move(job().options));
   setup_.notices.insert(setup_.notices.begin(), notices_of_members().begin(), notices_of_members().end());
   outputs = open_outputs(world(), test_.traits().figure, setup_.options);
-  stage_ = std::make_unique<Stage>(world(), job().program.name, test_, setup_, outputs);
+  stage_ = std::make_unique<Stage>(world(), job(), test_, setup_, outputs);
 }
 
 Context TestWork::make_context() {

@@ -57,6 +57,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   add_excess(measured.rank_times, group.excess);
   late_ += summary.late;
   started_by_barrier_ += summary.common_start ? 0 : 1;
+  if (summary.resolution == 0 && (summary.median <= 0 || summary.min < 0)) ++without_time_;
   if (summary.median < summary.resolution) {
     ++below_resolution_;
     coarsest_resolution_ = std::max(coarsest_resolution_, summary.resolution);

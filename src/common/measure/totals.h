@@ -35,6 +35,8 @@ class Totals {
   /// Measurements whose time is below the resolution of the device's clock, and the coarsest resolution of those.
   [[nodiscard]] std::int64_t below_resolution() const { return below_resolution_; }
   [[nodiscard]] Seconds coarsest_resolution() const { return coarsest_resolution_; }
+  /// Measurements that took no time, or less, by the host's clock.
+  [[nodiscard]] std::int64_t without_time() const { return without_time_; }
   /// The mean of a group's bus bandwidths in bytes per second; 0 if there are none.
   [[nodiscard]] double average_busbw(int group) const;
   /// The group with the lowest average. Groups of a single rank, whose average is 0 by definition, count only if there
@@ -99,6 +101,7 @@ class Totals {
   std::int64_t measurements_ = 0;
   std::int64_t below_resolution_ = 0;
   Seconds coarsest_resolution_ = 0;
+  std::int64_t without_time_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for
   double widest_ = 0;         // the widest interval's half-width, relative

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -45,10 +46,11 @@ struct ProcessTable::Datagram {
   double stuck_s;
   double busy;
   std::int32_t rank;
+  std::uint32_t resting;
   std::array<char, kActivityBytes> activity;
 };
 
-ProcessTable::ProcessTable(const mpi::Communicator& world) : rank_(world.rank()) {
+ProcessTable::ProcessTable(const mpi::Communicator& world) : rank_(world.rank()), size_(world.size()) {
   socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const std::vector<std::uint8_t> message =
       world.broadcast(world.is_root() ? open_and_list_addresses() : std::vector<std::uint8_t>());
@@ -85,7 +87,7 @@ void ProcessTable::report(const ProcessReport& report) {
     take_down_all();
     return;
   }
-  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, {}};
+  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, report.resting ? 1U : 0U, {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   for (const sockaddr_in& address : addresses_) {
     // A lost report is sent again soon, and there is nobody to report an error to.
@@ -93,12 +95,18 @@ void ProcessTable::report(const ProcessReport& report) {
   }
 }
 
+/// Strangers' datagrams are passed over, and so many at most, so that they cannot keep this up.
 void ProcessTable::take_down_all() {
+  constexpr int kMost = 100'000;
   Datagram datagram{};
-  while (recv(socket_, &datagram, sizeof datagram, 0) == static_cast<ssize_t>(sizeof datagram)) {
-    if (datagram.job != job_) continue;
+  for (int i = 0; i < kMost; ++i) {
+    const ssize_t bytes = recv(socket_, &datagram, sizeof datagram, MSG_TRUNC);
+    if (bytes < 0 && errno != EINTR && errno != ECONNREFUSED) return;
+    if (bytes != static_cast<ssize_t>(sizeof datagram) || datagram.job != job_) continue;
+    if (datagram.rank < 0 || datagram.rank >= size_) continue;
     datagram.activity.back() = '\0';
-    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, datagram.activity.data(), datagram.busy};
+    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, datagram.activity.data(), datagram.busy,
+                               datagram.resting != 0};
   }
 }
 

@@ -20,6 +20,7 @@ struct ProcessReport {
   std::string activity;
   double busy =
       1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
+  bool resting = false;  ///< whether it only waits for the others to end: nobody waits for it
 };
 
 /// Carries reports to rank 0 by UDP, independently of MPI. Each report is one datagram to every address of rank 0's
@@ -45,6 +46,7 @@ class ProcessTable {
   void take_down_all();
 
   int rank_;
+  int size_;
   int socket_ = -1;
   std::uint64_t job_ = 0;  // random, so that another job's datagrams are ignored
   std::vector<sockaddr_in> addresses_;

@@ -1,12 +1,15 @@
 #include "common/watch/watchdog.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +28,9 @@ constexpr double kAsleep = 0.02;  // MPI polls while it waits, so a rank that us
 
 const char* words_for(Phase phase) {
   switch (phase) {
+    case Phase::kStartMpi: return "starting MPI (MPI_Init)";
+    case Phase::kAgree: return "agreeing on the options";
+    case Phase::kSetUp: return "setting up";
     case Phase::kEstimate: return "estimating";
     case Phase::kPrepare: return "filling the buffers for";
     case Phase::kWarmUp: return "warming up";
@@ -32,21 +38,38 @@ const char* words_for(Phase phase) {
     case Phase::kReduce: return "collecting the times of";
     case Phase::kCheck: return "checking";
     case Phase::kReport: return "reporting";
-    case Phase::kStartUp: break;
+    case Phase::kRest: return "waiting for the others to end";
+    case Phase::kRelease: return "releasing buffers and libraries";
+    case Phase::kEndMpi: return "ending MPI (MPI_Finalize)";
+    case Phase::kClose: break;
   }
-  return "starting up";
+  return "writing the end of the results";
 }
 
-/// The first process's names, on every process.
-std::vector<std::string> known_to_all(const mpi::Communicator& world, const std::vector<std::string>& names) {
-  std::istringstream lines(world.broadcast(fmt::format("{}", fmt::join(names, "\n"))));
-  std::vector<std::string> all;
-  for (std::string line; std::getline(lines, line);) all.push_back(line);
-  return all;
+bool has_case(Phase phase) { return phase >= Phase::kEstimate && phase <= Phase::kReport; }
+
+/// What a process that has met no other can say about them.
+const char* guess_for(Phase phase) {
+  switch (phase) {
+    case Phase::kStartMpi:
+    case Phase::kEndMpi:
+      return "which takes until every rank of the job has got there: is one stopped, dead or out of reach?";
+    case Phase::kClose: return "is a file system or a reader of the output stuck?";
+    default: return "and does not know what the others were doing";
+  }
 }
 
 std::string line_of(int process, const std::vector<std::string>& names, const std::string& what) {
   return fmt::format("{}: {}", names[static_cast<std::size_t>(process)], what);
+}
+
+extern "C" void end_at_once(int /*signal*/) { _exit(static_cast<int>(ExitStatus::kTimeout)); }
+
+/// Output may be what is stuck.
+void limit_own_end() {
+  constexpr unsigned kLongEnough = 10;
+  std::signal(SIGALRM, end_at_once);
+  alarm(kLongEnough);
 }
 
 }  // namespace
@@ -58,31 +81,63 @@ void Heartbeat::enter_case(const std::string& label) {
 
 std::string Heartbeat::activity() const {
   const std::lock_guard lock(mutex_);
-  const char* words = words_for(phase_.load(std::memory_order_relaxed));
-  return label_.empty() ? words : fmt::format("{} {}", words, label_);
+  const char* words = words_for(phase());
+  return label_.empty() || !has_case(phase()) ? words : fmt::format("{} {}", words, label_);
 }
 
-Watchdog::Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
-                   const std::vector<std::string>& names, std::function<std::string()> state,
-                   std::function<void(const std::string&)> on_timeout)
-    : heartbeat_(heartbeat),
-      timeout_(timeout),
-      rank_(world.rank()),
-      names_(known_to_all(world, names)),
-      state_(std::move(state)),
-      on_timeout_(std::move(on_timeout)),
-      process_table_(world) {
-  if (timeout_ > 0) thread_ = std::thread([this] { watch(); });
+struct Watchdog::Group {
+  Group(const mpi::Communicator& group, Watched known)
+      : rank(group.rank()),
+        names(group.gather(known.name)),
+        first(group.broadcast(known.name)),
+        watched(std::move(known)),
+        table(group) {}
+
+  int rank;
+  std::vector<std::string> names;  // of all processes, on the first one
+  std::string first;               // the first process's
+  Watched watched;
+  ProcessTable table;
+};
+
+Watchdog::Watchdog(Seconds timeout, int rank, std::string name, std::function<void(const std::string&)> on_timeout)
+    : name_(std::move(name)), rank_(rank), on_timeout_(std::move(on_timeout)) {
+  set_timeout(timeout);
 }
 
-Watchdog::~Watchdog() {
+Watchdog::~Watchdog() { stop(); }
+
+void Watchdog::set_timeout(Seconds timeout) {
+  stop();
+  timeout_ = timeout;
+  if (timeout > 0) thread_ = std::thread([this] { watch(); });
+}
+
+void Watchdog::stop() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  stop_.notify_one();
+  changed_.notify_one();
   thread_.join();
+  stopping_ = false;
+}
+
+void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
+  auto met = std::make_unique<Group>(group, std::move(watched));
+  const std::lock_guard lock(mutex_);
+  group_ = std::move(met);
+  heartbeat_.restart();
+  is_new_ = true;
+  changed_.notify_one();
+}
+
+void Watchdog::part() {
+  const std::lock_guard lock(mutex_);
+  group_.reset();
+  is_new_ = true;
+  changed_.notify_one();
 }
 
 /// The time for which the main thread has had a processor or waited for one: on a crowded machine, a rank that polls
@@ -99,7 +154,7 @@ Seconds Watchdog::time_awake() const {
 }
 
 std::string Watchdog::activity() const {
-  const std::string state = state_();
+  const std::string state = group_ && group_->watched.state ? group_->watched.state() : "";
   return state.empty() ? heartbeat_.activity() : fmt::format("{} ({})", heartbeat_.activity(), state);
 }
 
@@ -109,37 +164,66 @@ StallDetector::Sight Watchdog::sight() const {
 }
 
 void Watchdog::watch() {
-  StallDetector detector(rank_, timeout_, sight());
-  const std::chrono::duration<Seconds> interval(detector.interval());
   std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
-    const StallDetector::Sight seen = sight();
-    const StallDetector::Stall stall = detector.look(seen);
-    if (stall.action == StallDetector::Action::kNothing) continue;
-    process_table_.report({seen.steps, stall.stuck_s, activity(), stall.busy});
-    if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s);
+  while (!stopping_) {
+    is_new_ = false;
+    StallDetector detector(group_ ? group_->rank : rank_, timeout_, sight());
+    const std::chrono::duration<Seconds> interval(detector.interval());
+    while (!changed_.wait_for(lock, interval, [this] { return is_new_ || stopping_; })) look(detector);
   }
 }
 
+void Watchdog::look(StallDetector& detector) {
+  const StallDetector::Sight seen = sight();
+  const StallDetector::Stall stall = detector.look(seen);
+  if (stall.action == StallDetector::Action::kNothing) return;
+  const bool resting = heartbeat_.phase() == Phase::kRest;
+  if (group_) group_->table.report({seen.steps, stall.stuck_s, activity(), stall.busy, resting});
+  if (stall.action == StallDetector::Action::kEnd && !resting) end_job(stall.stuck_s);
+}
+
+/// A line each.
+std::vector<std::string> Watchdog::findings() const {
+  if (group_ && group_->rank == 0) return who_is_missing(group_->table.reports(), group_->names);
+  if (group_) return {fmt::format("{}: {}, and {} did not answer", group_->watched.name, activity(), group_->first)};
+  return {fmt::format("{}: {}, {}", name_, activity(), guess_for(heartbeat_.phase()))};
+}
+
 void Watchdog::end_job(Seconds stuck) {
+  limit_own_end();
   const std::string reason =
       fmt::format("no progress for {}, the limit is --timeout {:g}", readable_seconds(stuck), timeout_);
-  if (rank_ != 0) {
-    fmt::print(stderr, "fabricbench: {}: {}; it was {}, and {} did not answer\n",
-               names_[static_cast<std::size_t>(rank_)], reason, activity(), names_.front());
-    std::_Exit(static_cast<int>(ExitStatus::kTimeout));
-  }
   std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);
-  const std::vector<std::string> lines = who_is_missing(process_table_.reports(), names_);
+  const std::vector<std::string> lines = findings();
   for (const std::string& line : lines) text += fmt::format("fabricbench:   {}\n", line);
   fmt::print(stderr, "{}", text);
   std::fflush(stderr);
-  try {
-    on_timeout_(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
-  } catch (const std::exception& problem) {  // such as a full disk: the job ends all the same
-    fmt::print(stderr, "fabricbench: {}\n", problem.what());
-  }
+  const bool has_own = group_ && group_->watched.on_timeout;
+  (has_own ? group_->watched.on_timeout : on_timeout_)(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
   std::_Exit(static_cast<int>(ExitStatus::kTimeout));
+}
+
+namespace {
+
+std::array<char, 1024> exit_text;  // objects with destructors are gone by then
+std::size_t exit_text_size = 0;
+
+extern "C" void say_and_end(int /*signal*/) {
+  const ssize_t written = write(STDERR_FILENO, exit_text.data(), exit_text_size);
+  _exit(static_cast<int>(written < 0 ? ExitStatus::kFailure : ExitStatus::kTimeout));
+}
+
+}  // namespace
+
+void limit_exit(Seconds timeout, const std::string& name) {
+  if (timeout <= 0) return;
+  const std::string text = fmt::format(
+      "fabricbench: {}: all results are written, but the process did not end for {}, the limit is --timeout {:g}: a "
+      "library's exit handler is stuck\n",
+      name, readable_seconds(timeout), timeout);
+  exit_text_size = text.copy(exit_text.data(), exit_text.size());
+  std::signal(SIGALRM, say_and_end);
+  alarm(static_cast<unsigned>(std::ceil(timeout)));
 }
 
 std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
@@ -147,6 +231,7 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
   std::uint64_t furthest = 0;
   bool somebody_polls = false;
   for (const auto& [process, report] : reports) {
+    if (report.resting) continue;
     furthest = std::max(furthest, report.steps);
     somebody_polls = somebody_polls || report.busy >= kAsleep;
   }
@@ -160,6 +245,8 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
     const auto report = reports.find(process);
     if (report == reports.end()) {
       missing.push_back(line_of(process, names, "silent: stopped, dead or out of reach"));
+    } else if (report->second.resting) {
+      continue;
     } else if (report->second.steps < furthest) {
       missing.push_back(stuck_line(process, "has not arrived", report->second));
     } else if (somebody_polls && report->second.busy < kAsleep) {

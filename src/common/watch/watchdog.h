@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -20,7 +21,23 @@
 
 namespace fabricbench {
 
-enum class Phase { kStartUp, kEstimate, kPrepare, kWarmUp, kMeasure, kReduce, kCheck, kReport };
+/// From the first line of a program to its last; kEstimate to kReport are of the case that is measured.
+enum class Phase {
+  kStartMpi,
+  kAgree,
+  kSetUp,
+  kEstimate,
+  kPrepare,
+  kWarmUp,
+  kMeasure,
+  kReduce,
+  kCheck,
+  kReport,
+  kRest,
+  kRelease,
+  kEndMpi,
+  kClose
+};
 
 /// The current activity of this rank, written by the main thread and read by the watchdog. All ranks take the same
 /// steps, so the number of steps shows who is behind.
@@ -33,54 +50,96 @@ class Heartbeat {
   /// Sets the name of the case that is measured; not for timed loops.
   void enter_case(const std::string& label);
   void tick() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  /// Counts steps from 0 again.
+  void restart() { steps_.store(0, std::memory_order_relaxed); }
 
   [[nodiscard]] std::uint64_t steps() const { return steps_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Phase phase() const { return phase_.load(std::memory_order_relaxed); }
   /// Such as `measuring 64 KiB float sum, out-of-place`.
   [[nodiscard]] std::string activity() const;
 
  private:
   std::atomic<std::uint64_t> steps_{0};
-  std::atomic<Phase> phase_{Phase::kStartUp};
+  std::atomic<Phase> phase_{Phase::kStartMpi};
   mutable std::mutex mutex_;
   std::string label_;
 };
 
-/// Ends the job with exit status 4 if a rank makes no progress for `timeout` seconds, and says which ranks the others
-/// were waiting for. A thread on every rank watches that rank's heartbeat. After half of the time it reports to rank 0
-/// through the process table, because MPI may itself be what hangs. StallDetector makes the decisions.
+/// While this lives, this rank waits for others that measure, and nobody waits for it: it has no time limit.
+class Rest {
+ public:
+  explicit Rest(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
+    heartbeat_.enter(Phase::kRest);
+  }
+  Rest(const Rest&) = delete;
+  Rest& operator=(const Rest&) = delete;
+  ~Rest() { heartbeat_.enter(before_); }
+
+ private:
+  Heartbeat& heartbeat_;
+  Phase before_;
+};
+
+/// What a watchdog says of a process in a group.
+struct Watched {
+  std::string name;                         ///< of this process, such as `rank 3 on node-07`
+  std::function<std::string()> state = {};  ///< more about this process's activity; called from the watchdog's thread
+  /// Called with the reason, on the first process, before the job ends; empty: the watchdog's own.
+  std::function<void(const std::string&)> on_timeout = {};
+};
+
+/// Ends the job with exit status 4 if a rank makes no progress for `timeout` seconds. A thread on every rank watches
+/// that rank's heartbeat, from the start of MPI to its end: MPI may itself be what hangs. Before the processes have met
+/// each one knows itself only. After that they report to the group's first process after half of the time, through the
+/// process table, and that process says which ranks the others were waiting for. StallDetector makes the decisions.
 class Watchdog {
  public:
-  /// Collective. `names`: of the processes, such as `rank 3 on node-07`, on the first process. `state` returns more
-  /// details of this process's activity, and is called from the watchdog's thread. `on_timeout` is called with the
-  /// reason, on the first process, before the job ends.
-  Watchdog(const mpi::Communicator& world, const Heartbeat& heartbeat, Seconds timeout,
-           const std::vector<std::string>& names, std::function<std::string()> state,
-           std::function<void(const std::string&)> on_timeout);
+  /// `timeout`: 0: no limit. `rank`: of the job, as its launcher says. `name`: such as `rank 3 on node-07`.
+  /// `on_timeout` is called with the reason before the job ends.
+  Watchdog(Seconds timeout, int rank, std::string name, std::function<void(const std::string&)> on_timeout);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
+  [[nodiscard]] Heartbeat& heartbeat() { return heartbeat_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  void set_timeout(Seconds timeout);
+  [[nodiscard]] Seconds timeout() const { return timeout_; }
+  /// From now on the processes of `group` report to its first one. Collective; steps are counted from 0.
+  void meet(const mpi::Communicator& group, Watched watched);
+  /// From now on this process knows itself only.
+  void part();
+
  private:
+  struct Group;
+
+  void stop();
   void watch();
   [[nodiscard]] std::string activity() const;
   [[nodiscard]] Seconds time_awake() const;
   [[nodiscard]] StallDetector::Sight sight() const;
+  void look(StallDetector& detector);
+  [[nodiscard]] std::vector<std::string> findings() const;
   [[noreturn]] void end_job(Seconds stuck);
 
-  const Heartbeat& heartbeat_;
-  Seconds timeout_;
+  Heartbeat heartbeat_;
+  std::string name_;
   int rank_;
-  std::vector<std::string> names_;
-  std::function<std::string()> state_;
   std::function<void(const std::string&)> on_timeout_;
-  ProcessTable process_table_;
+  Seconds timeout_ = 0;  // set while there is no thread
   pthread_t main_thread_ = pthread_self();
   pid_t main_thread_id_ = gettid();
-  std::mutex mutex_;
-  std::condition_variable stop_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::unique_ptr<Group> group_;  // null: not met
+  bool is_new_ = false;           // whether there is another group since the last look
   bool stopping_ = false;
   std::thread thread_;
 };
+
+/// Ends this process with exit status 4 if it has not ended within `timeout` seconds: exit handlers of libraries may
+/// hang. 0: no limit. `name`: of the process.
+void limit_exit(Seconds timeout, const std::string& name);
 
 /// The findings from the process table, a line each. `reports`: of the processes that answered, by process. `names`: of
 /// all processes.

@@ -123,11 +123,6 @@ class ConnectWork final : public Work {
 
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
-    watchdog_.emplace(
-        world(), heartbeat_, job().options.timeout,
-        world().gather(fmt::format("rank {} on {}", job().world.rank(), host::host_name())),
-        [] { return std::string(); },
-        [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
     setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_members());
     outputs = open_outputs(world(), Figure::kConnections, setup_.options);
   }
@@ -145,12 +140,12 @@ class ConnectWork final : public Work {
   }
 
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
-    heartbeat_.enter(Phase::kMeasure);
+    heartbeat().enter(Phase::kMeasure);
     ProcessorMeter processors(*setup_.team, setup_.placed, 1, true);
     world().barrier();
     const std::vector<ConnectRow> rows = all_rows(world(), make_connections(processors));
     const ProcessorReport ran_on = processors.report();
-    heartbeat_.enter(Phase::kReport);
+    heartbeat().enter(Phase::kReport);
     for (const ConnectRow& row : rows) outputs_->record(row);
     Ending ending = conclude_connections(rows);
     ran_on.add_to(ending);
@@ -175,7 +170,7 @@ class ConnectWork final : public Work {
     }
     AgreementWatch watch([this](const std::string& text) { end_without_peer(text); });
     const auto agree = [&](const rdma_cm::Problem& own) {
-      heartbeat_.tick();
+      heartbeat().tick();
       processors.note();  // before a wait for the other side moves it
       arm(watch, setup_, own);
       rdma_cm::Problem agreed = agree_in_pair(setup_.team->group(), own);
@@ -193,9 +188,9 @@ class ConnectWork final : public Work {
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));
   }
 
+  [[nodiscard]] Heartbeat& heartbeat() const { return job().watchdog.heartbeat(); }
+
   Outputs* outputs_ = nullptr;
-  Heartbeat heartbeat_;
-  std::optional<Watchdog> watchdog_;
   ConnectSetup setup_;
 };
 

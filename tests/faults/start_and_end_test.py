@@ -1,0 +1,81 @@
+"""A rank that gets stuck anywhere between the first line of a program and its last ends the job, which says where."""
+
+import json
+import os
+import subprocess
+
+from launch import MPIEXEC, PROGRAMS, TIMEOUT_S, ProgramTest, environment, in_a_few_tries
+
+FAULTY_CALLS = os.environ["FABRICBENCH_FAULTY_CALLS"]
+TIMEOUT = 4
+USAGE = 2
+LIMIT_S = 4  # that -T gives: more than starting MPI takes on a busy machine
+STOPPED = r"rank 1 on \S+: silent: stopped, dead or out of reach"
+SHORT = ("-b", 1024, "-e", 1024, "-n", 3, "-T", LIMIT_S)
+
+
+def faulty(function, call, fault, rank):
+    return {"LD_PRELOAD": FAULTY_CALLS, "FAULTY_CALL": f"{function}:{call}:{fault}:{rank}"}
+
+
+class StartAndEnd(ProgramTest):  # 2 ranks, 120 s
+
+    def run_faulty(self, function, call, fault, rank, *arguments, program=PROGRAMS / "all_reduce_perf"):
+        settings = [f"{name}={value}" for name, value in faulty(function, call, fault, rank).items()]
+        command = [MPIEXEC, "-np", "2", "env", *settings, program, *map(str, (*SHORT, *arguments))]
+        return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+
+    def ends(self, function, call, fault, rank, said, *arguments):
+        result = self.run_faulty(function, call, fault, rank, *arguments)
+        self.assertEqual(result.returncode, TIMEOUT, result.stderr)
+        self.assertRegex(result.stderr, rf"fabricbench: no progress for [\d.]+ s, the limit is --timeout {LIMIT_S}; "
+                                        r"the job is ended\n")
+        self.assertRegex(result.stderr, said)
+        return result
+
+    @in_a_few_tries
+    def test_start_of_mpi(self):
+        for rank, other in ((0, 1), (1, 0)):
+            for fault in ("hang", "stop"):
+                with self.subTest(rank=rank, fault=fault):
+                    speaker = rank if fault == "hang" and rank == 0 else "[01]" if fault == "hang" else other
+                    self.ends("MPI_Init", 1, fault, rank,
+                              rf"fabricbench:   rank {speaker} on \S+: starting MPI \(MPI_Init\), which takes until every rank")
+
+    @in_a_few_tries
+    def test_steps_of_the_start(self):
+        """The rank that did not take a step is named, once the ranks know each other."""
+        for call, said in ((1, r"rank 0 on \S+: agreeing on the options, and does not know what the others were doing"),
+                           (8, STOPPED), (16, STOPPED), (32, STOPPED)):
+            with self.subTest(call=call):
+                self.ends("MPI_Allreduce", call, "stop", 1, said)
+
+    @in_a_few_tries
+    def test_end_of_mpi(self):
+        for fault in ("hang", "stop"):
+            with self.subTest(fault):
+                file = self.directory / f"{fault}.json"
+                self.ends("MPI_Finalize", 1, fault, 1, r"ending MPI \(MPI_Finalize\)", "--json", file)
+                ends = [line for line in map(json.loads, file.read_text().splitlines()) if line["kind"] == "end"]
+                self.assertEqual([line["exit_status"] for line in ends], [TIMEOUT])
+
+    @in_a_few_tries
+    def test_exit_handlers(self):
+        file = self.directory / "exit.json"
+        result = self.run_faulty("exit", 1, "hang", 1, "--json", file)
+        self.assertEqual(result.returncode, TIMEOUT, result.stderr)
+        self.assertRegex(result.stderr, r"fabricbench: rank 1 on \S+: all results are written, but the process did not end for "
+                                        rf"{LIMIT_S} s, the limit is --timeout {LIMIT_S}: a library's exit handler is stuck\n")
+        self.assertIn('"exit_status":0', file.read_text().splitlines()[-1])
+
+
+class OtherPrograms(ProgramTest):  # 2 ranks, 3 s
+
+    def test_two_programs_in_one_launch(self):
+        command = [MPIEXEC, "-np", "1", PROGRAMS / "tcp_bw", "-s", "8", ":", "-np", "1", PROGRAMS / "tcp_lat", "-s", "8"]
+        result = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+        self.assertEqual(result.returncode, USAGE, result.stderr)
+        said = [line for line in result.stderr.splitlines() if line.startswith("tcp_")]
+        self.assertEqual(len(said), 1, result.stderr)
+        self.assertRegex(said[0], r"^tcp_bw: all processes of a job must be one program of one version: rank 0 on \S+ is "
+                                  r"tcp_bw \S+, and rank 1 on \S+ is tcp_lat \S+$")
