@@ -241,6 +241,16 @@ TEST(Abandon, TellsEverySinkWhy) {
   }
 }
 
+TEST(Conclusion, IsNoneWhereAllMessagesWereLost) {
+  Row row = row_of(0, 0);
+  row.out_of_place->lost = 300;
+  const Ending ending = ending_of(one_group(2), {row, row_of(0, 10)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+  EXPECT_EQ(ending.reason, "all messages of 1 of 2 measurements were lost: there is no figure");
+  row.out_of_place->message_rate = 1;
+  EXPECT_EQ(ending_of(one_group(2), {row}).exit_status, 0) << "some arrived";
+}
+
 TEST(Conclusion, IsNoneWhereTheClockStandsStill) {
   Row row = row_of(0, 0);
   for (const Seconds time : {0.0, -1.0}) {

@@ -341,7 +341,9 @@ TEST(InlineBytes, ArePerftestsUnlessAskedForAndNeverOutsideOfTheHostsMemory) {
 TEST(UnequalQueuePairs, AreNamedByTheirSharesOnceTheyCanBeCompared) {
   EXPECT_EQ(unequal_queue_pairs({5000}), "");
   EXPECT_EQ(unequal_queue_pairs({1000, 800, 900}), "");
-  EXPECT_EQ(unequal_queue_pairs({900, 90}), "") << "too few";
+  EXPECT_EQ(unequal_queue_pairs({45, 9}), "") << "too few";
+  EXPECT_EQ(unequal_queue_pairs({900, 500}), "") << "too few for so little";
+  EXPECT_NE(unequal_queue_pairs({900, 400}), "");
   EXPECT_EQ(
       unequal_queue_pairs({9000, 1000, 0}).find("used queue pairs that carried 90.0, 10.0, 0.0 % of its messages"), 0U);
 }

@@ -25,6 +25,7 @@ namespace verbs_connection_test {
 using test::fake_verbs;
 using test::fake_verbs_queues;
 using test::FakeQueuePair;
+using test::ScriptedClock;
 
 /// A device whose queue pair is connected to itself.
 class VerbsConnectionTest : public testing::Test {
@@ -167,8 +168,20 @@ TEST_F(VerbsConnectionTest, WritesAsFastAsItsQueuePair) {
   EXPECT_EQ(into_, from_);
 }
 
+/// Time goes by with polls, as the fakes' queue pairs do, and there is no limit to waiting.
+class ClockOfPolls {
+ public:
+  ClockOfPolls() {
+    clock_.when_reading([this](int) { clock_.show(static_cast<Seconds>(fake_verbs_queues().polls)); });
+  }
+
+ private:
+  ScriptedClock clock_;
+};
+
 /// Eight queue pairs, of which one has a tenth of the others' rate: together 7.1 messages a poll.
 TEST_F(VerbsConnectionTest, CarriesTheSumOfItsQueuePairsWhereOneIsSlow) {
+  const ClockOfPolls clock;
   constexpr std::uint64_t kMessages = 2048;  // the usual window: twice what all queues hold
   for (const std::int64_t at_once : {1, 32}) {
     forget();
@@ -178,6 +191,7 @@ TEST_F(VerbsConnectionTest, CarriesTheSumOfItsQueuePairsWhereOneIsSlow) {
     fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.1;
     FlowSettings settings{.verb = Verb::kWrite};
     settings.options.post_list = at_once;
+    settings.options.stall_timeout = 0;
     Flow flow(*eight, settings);
     ASSERT_TRUE(flow.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
     const auto rate_of = [&](int windows) {
@@ -196,6 +210,32 @@ TEST_F(VerbsConnectionTest, CarriesTheSumOfItsQueuePairsWhereOneIsSlow) {
     (void)rate_of(60);
     EXPECT_GE(rate_of(1), 0.95 * 8);
   }
+}
+
+/// Also where a window has few messages, so that the first ones of the slow queue pair take most of its time.
+TEST_F(VerbsConnectionTest, CarriesNearlyTheSumInSmallWindows) {
+  settings_.queue_pairs = 8;
+  const std::unique_ptr<VerbsConnection> eight = connect();
+  for (FakeQueuePair& one : fake_verbs_queues().queue_pairs) one.messages_per_poll = 0.01;
+  fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.001;
+  const ClockOfPolls clock;
+  FlowSettings settings{.verb = Verb::kWrite};
+  settings.options.stall_timeout = 0;
+  Flow flow(*eight, settings);
+  ASSERT_TRUE(flow.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
+  const auto polls_of_window = [&](std::uint64_t messages) {
+    const std::uint64_t before = fake_verbs_queues().polls;
+    flow.start_ready(messages);
+    flow.finish();
+    return static_cast<double>(fake_verbs_queues().polls - before);
+  };
+  EXPECT_GE(polls_of_window(30), 2000) << "two of the slow one, which nobody knows yet";
+  (void)polls_of_window(30);
+  EXPECT_LE(polls_of_window(30), 1100) << "one of the slow one";
+  EXPECT_LE(polls_of_window(200), 1.2 * 200 / 0.071);
+  fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.01;
+  for (int window = 0; window < 5; ++window) (void)polls_of_window(200);
+  EXPECT_LE(polls_of_window(200), 1.1 * 200 / 0.08) << "it has come back";
 }
 
 TEST_F(VerbsConnectionTest, WaitsForADelayedMessage) {

@@ -155,7 +155,7 @@ TEST_F(OpenDeviceTest, PassesByDevicesThatFailAndNamesThem) {
   EXPECT_EQ(found.port.device, "mlx5_2");
   ASSERT_EQ(found.passed_by.size(), 2U);
   EXPECT_EQ(found.passed_by[0].name, "mlx5_0");
-  EXPECT_EQ(found.passed_by[0].reason.find("does not answer: verbs: ibv_query_device: "), 0U);
+  EXPECT_EQ(found.passed_by[0].reason.find("it does not answer: verbs: ibv_query_device: "), 0U);
   EXPECT_EQ(found.passed_by[1].name, "mlx5_1");
   EXPECT_EQ(found.passed_by[1].reason, "port 1 is DOWN, port 2 is INIT");
   EXPECT_EQ(verbs_.devices[0].opened, 0);
@@ -172,7 +172,7 @@ TEST_F(OpenDeviceTest, ListsDevicesThatFailToo) {
   const std::vector<DeviceState> states = device_states();
   ASSERT_EQ(states.size(), 3U);
   EXPECT_EQ(active_port(states[0], 0), 0);
-  EXPECT_EQ(why_unusable(states[0], 0).find("does not answer: "), 0U);
+  EXPECT_EQ(why_unusable(states[0], 0).find("it does not answer: "), 0U);
   EXPECT_EQ(active_port(states[1], 0), 1);
   EXPECT_DOUBLE_EQ(states[1].ports[0].rate, 12.5e9);
   EXPECT_FALSE(states[1].virtual_function);

@@ -110,6 +110,11 @@ Ending conclude(const Totals& totals, const Context& context) {
     status = verdict.status;
     ending.reason = verdict.reason;
   }
+  if (totals.all_lost() > 0) {
+    status = ExitStatus::kNotJudged;
+    ending.reason = fmt::format("all messages of {} of {} measurements were lost: there is no figure",
+                                totals.all_lost(), totals.measurements());
+  }
   if (totals.without_time() > 0) {
     status = ExitStatus::kNotJudged;
     ending.reason = fmt::format(

@@ -30,7 +30,8 @@ constexpr double kMostOfBudget =
     0.125;  // of the time budget: the longest window of a stream, if more than few messages
 constexpr double kFewMessages = 4;
 constexpr double kWorthwhile = 1.5;  // by which a window grows at least when it is tried again
-constexpr double kLeastEpoch = 0.3;  // of the time budget: the minimum duration of an epoch
+constexpr double kLeastEpoch = 0.3;  // of the time budget: the minimum duration of an epoch...
+constexpr Seconds kLongEpoch = 0.3;  // ...or its part of the budget, if that is longer than this
 
 std::vector<Seconds> all_samples(const std::vector<Epoch>& epochs) {
   std::vector<Seconds> samples;
@@ -158,7 +159,11 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
   }
 }
 
-Seconds Bench::least_epoch() const { return options_.time_budget * kLeastEpoch; }
+/// Long enough that epochs differ as runs do, also with a small budget, which is then exceeded.
+Seconds Bench::least_epoch() const {
+  const Seconds part = options_.time_budget / static_cast<double>(options_.epochs);
+  return std::min(options_.time_budget * kLeastEpoch, std::max(part, kLongEpoch));
+}
 
 /// Decides the number of operations in a visit; the same on every rank.
 void Bench::plan(Subject& subject) {
@@ -260,6 +265,7 @@ void Bench::visit(Subject& subject) {
   heartbeat_.enter_case(describe(subject.which));
   if (!subject.visited) observe(subject);
   nics_.begin();
+  lost_before_ = lost_so_far();
   Epoch epoch = meter_.measure(subject.operation, subject.plan);
   add_increase(subject.counted, meter_.counted_before(), session_.counters());
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
@@ -323,9 +329,10 @@ bool Bench::is_repeated(const Case& which) const {
 }
 
 bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
-  // With few subjects, each must fill a large part of a long epoch. For that it may exceed its time budget, up to the
-  // time of twice the minimum number of epochs.
-  const Seconds filling = 2 * least_epoch() * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
+  // With few subjects, each must fill a large part of a long epoch. For that it may exceed a small time budget, up to
+  // the time of twice the minimum number of epochs.
+  const Seconds epoch = std::min(least_epoch(), kLongEpoch);
+  const Seconds filling = 2 * epoch * static_cast<double>(options_.epochs) / static_cast<double>(subjects);
   if (subject.spent >= std::max(options_.time_budget, filling)) return false;
   const auto interval = median_interval(subject.medians);
   if (!interval) return true;
@@ -360,6 +367,8 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
     }
   }
 }
+
+std::uint64_t Bench::lost_so_far() const { return session_.counters().lost_messages.value_or(0); }
 
 /// The results of a subject. Collective; complete on the first process of each group.
 Measurement Bench::conclude(Subject& subject) {
@@ -407,12 +416,15 @@ Measurement Bench::conclude(Subject& subject) {
 }
 
 /// The part of a stream's messages that arrived: what is lost was carried by nobody. The sender is done with a datagram
-/// as soon as it has left.
+/// as soon as it has left. Of a latency, whose operations are two messages, 0 if none arrived, else 1.
 double Bench::arrived_share(const Subject& subject, const Measurement& measured) const {
   const Figure figure = test_.traits().figure;
-  if (!measured.lost || (figure != Figure::kBandwidth && figure != Figure::kBothWays)) return 1;
-  const double sent = static_cast<double>(subject.timed) * test_.counted_share(workspace_.ranks().all);
-  return std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));
+  if (!measured.lost) return 1;
+  const bool is_stream_of_them = figure == Figure::kBandwidth || figure == Figure::kBothWays;
+  const double each = is_stream_of_them ? test_.counted_share(workspace_.ranks().all) : 2;
+  const double sent = static_cast<double>(subject.timed) * each;
+  const double share = std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));
+  return is_stream_of_them || share == 0 ? share : 1;
 }
 
 /// Each rank's own median, by rank, on the group's first process.

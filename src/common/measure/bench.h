@@ -72,6 +72,7 @@ class Bench {
   [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
   [[nodiscard]] std::vector<double> shares_of_queue_pairs(const Subject& subject) const;
   [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
+  [[nodiscard]] std::uint64_t lost_so_far() const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
   void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
@@ -84,6 +85,7 @@ class Bench {
   Meter& meter_;
   NicMeter& nics_;
   Heartbeat& heartbeat_;
+  std::uint64_t lost_before_ = 0;  // messages that this process lost before what is checked next
   std::mt19937_64 random_;
   Outputs& outputs_;
   ProgressLine progress_;

@@ -1,6 +1,7 @@
 // The checks of results: a part of Bench.
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,9 +21,12 @@ std::string text_of(const WrongData& wrong, int rank) {
 
 }  // namespace
 
+/// Where all messages were lost there is nothing to check.
 void Bench::check_result(Subject& subject, std::int64_t starts) {
   const auto wrong = subject.operation.check(starts);
   subject.checked += subject.operation.take_checked();
+  const std::uint64_t lost = lost_so_far() - lost_before_;
+  if (lost > 0 && std::cmp_greater_equal(lost, starts) && !options_.check_all) return;
   if (wrong && subject.wrong && options_.check_all) {
     subject.wrong->add(*wrong);
   } else if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) {
@@ -43,6 +47,7 @@ void Bench::check_replay(Subject& subject) {
 void Bench::check_alone(Subject& subject, std::int64_t operations) {
   for (std::int64_t i = 0; i < operations; ++i) {
     std::int64_t starts = 1;
+    lost_before_ = lost_so_far();
     if (subject.plan.launches > 0) {
       meter_.run_recorded(subject.operation);
     } else {

@@ -57,6 +57,8 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   add_excess(measured.rank_times, group.excess);
   late_ += summary.late;
   started_by_barrier_ += summary.common_start ? 0 : 1;
+  const bool all_lost = measured.lost.value_or(0) > 0 && measured.message_rate == 0;
+  if (all_lost) ++all_lost_;
   if (summary.resolution == 0 && (summary.median <= 0 || summary.min < 0)) ++without_time_;
   if (summary.median < summary.resolution) {
     ++below_resolution_;
@@ -65,7 +67,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   fewest_epochs_ = measurements_ == 0 ? summary.epochs : std::min(fewest_epochs_, summary.epochs);
   most_epochs_ = std::max(most_epochs_, summary.epochs);
   ++measurements_;
-  const Figures figures{row.group, row.size, measured.algbw, summary.median};
+  const Figures figures{row.group, row.size, measured.algbw, all_lost ? 0 : summary.median};
   if (figures.size >= group.largest.size) group.largest = figures;
   note_extremes(figures);
   if (!summary.interval) return;

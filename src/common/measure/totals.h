@@ -68,6 +68,8 @@ class Totals {
   /// The lowest bandwidth and the largest median, each the first of equal ones; empty if there is none.
   [[nodiscard]] const std::optional<Figures>& least_bandwidth() const { return least_bandwidth_; }
   [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
+  /// Measurements of which no message arrived.
+  [[nodiscard]] std::int64_t all_lost() const { return all_lost_; }
   /// The first measurement without a time, for example because all its messages were lost.
   [[nodiscard]] const std::optional<Figures>& without_figure() const { return without_figure_; }
 
@@ -102,6 +104,7 @@ class Totals {
   std::int64_t below_resolution_ = 0;
   Seconds coarsest_resolution_ = 0;
   std::int64_t without_time_ = 0;
+  std::int64_t all_lost_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for
   double widest_ = 0;         // the widest interval's half-width, relative

@@ -158,7 +158,8 @@ constexpr OtherOption kPerftest[] = {
     {kRefused, "--disable_dynamic_polling,--no_lock,--use_old_post_send", "", kHow},
     {kRefused, "--cuda_mem_type", "N", "GPU memory is of the usual kind here: --memory cuda"},
     {kRefused, "--use_cuda_bus_id", "ADDRESS", "GPUs have CUDA's numbers here: --memory cuda:N"},
-    {kRefused, "--use_cuda_pcie_mapping", "", "--data-direct is the other way to GPU memory"},
+    {kRefused, "--use_cuda_pcie_mapping", "",
+     "--data-direct chooses that mapping with Data Direct, and no other adapter needs it"},
     {kRefused,
      "--use_musa,--use_musa_bus_id,--use_rocm,--use_neuron,--use_hl,--use_mlu,--use_opencl,"
      "--opencl_platform_id",
@@ -182,7 +183,7 @@ constexpr OtherOption kPerftest[] = {
     {kRefused, "--output", "COLUMN", "--csv FILE has every result, one line per row"},
     {kRefused, "--payload_file_path", "FILE", "the data is a pattern that shows every misplaced byte"},
     {kSame, "--pkey_index", "N", ""},
-    {kRefused, "--report-both", "", "--bidirectional reports the sum of both directions"},
+    {kDropped, "--report-both", "", "with --bidirectional the table has both directions"},
     {kRefused, "--report-per-port", "", "--devices all prints one row per device"},
     {kSame, "--retry_count", "N", ""},
     {kRefused, "--reversed", "", "name the hosts in the other order: mpirun --host B,A"},

@@ -337,7 +337,7 @@ int active_port(const DeviceState& device, int asked) {
 }
 
 std::string why_unusable(const DeviceState& device, int asked) {
-  if (!device.refusal.empty()) return device.refusal;
+  if (!device.refusal.empty()) return "it " + device.refusal;
   std::vector<std::string> states;
   for (const PortState& port : device.ports) {
     if (asked == 0 || port.number == asked)

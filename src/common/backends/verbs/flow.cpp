@@ -1,6 +1,7 @@
 #include "common/backends/verbs/flow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <thread>
 #include <utility>
@@ -13,12 +14,10 @@
 namespace fabricbench::verbs {
 namespace {
 
-constexpr int kSpins = 1000;              // empty polls before other processes get a chance and the clock is read
-constexpr int kReplenishedAtOnce = 8;     // an eighth of the receives is posted again at once
-constexpr double kEnoughToCompare = 16;   // requests of the fastest queue pair
-constexpr double kUsedUp = 0.95;          // share of its limit that a queue pair carries out, if it may need more
-constexpr double kGrowth = 1.25;          // of the limit of such a queue pair
-constexpr int kWindowsBetweenGrowth = 8;  // after one that was of no use
+constexpr int kSpins = 1000;           // empty polls before other processes get a chance and the clock is read
+constexpr int kReplenishedAtOnce = 8;  // an eighth of the receives is posted again at once
+constexpr double kCaution = 0.75;      // share of its part that a slow queue pair gets
+constexpr Seconds kShortest = 1e-9;    // of a window, by a coarse clock
 
 }  // namespace
 
@@ -28,6 +27,7 @@ Flow::Flow(Connection& connection, const FlowSettings& settings)
       numbered_(settings.verb == Verb::kSend ? may_lose() : settings.options.write_with_immediate),
       repeats_(!numbered_ && (settings.verb != Verb::kAtomic || settings.options.atomic == AtomicKind::kFetchAndAdd)),
       only_requests_(connection.queue_pairs() == 1 && settings.receive_depth == 0),
+      shares_out_(connection.queue_pairs() > 1 && !settings.latency),
       depth_(static_cast<std::uint64_t>(depth_of(settings.options, settings.latency))),
       lanes_(static_cast<std::size_t>(connection.queue_pairs())),
       last_turn_(lanes_.size() - 1),
@@ -104,6 +104,7 @@ void Flow::start(const LocalPart& local, const RemotePart& remote) {
     is_ready_ = alone_ = false;
   }
   use_size(local.bytes);
+  if (shares_out_ && !apart_) share_out_unknown();
   if (taken_in_turn() == 0) find_room();
   if (pace_) (void)taken_at_pace(1);
   const std::size_t turn = std::exchange(turn_, following(turn_));
@@ -132,7 +133,9 @@ bool Flow::make_ready(const LocalPart& local, const RemotePart& remote) {
 }
 
 void Flow::start_ready_in_turn(std::uint64_t messages) {
+  if (shares_out_) share_out(messages);
   while (messages > 0) {
+    if (messages < share_below_) share_out(messages);
     std::uint64_t taken = std::min(messages, taken_in_turn());
     if (taken == 0) {
       find_room();
@@ -141,6 +144,7 @@ void Flow::start_ready_in_turn(std::uint64_t messages) {
     if (messages < last_round_) taken = std::min(taken, std::max<std::uint64_t>(1, messages / lanes_.size()));
     if (pace_) taken = taken_at_pace(taken);
     lanes_[turn_].pending += taken;
+    started_ += taken;
     messages -= taken;
     if (settings_.latency) hand_over(turn_, true);
     turn_ = following(turn_);
@@ -183,7 +187,10 @@ void Flow::use_size(Bytes size) {
   if (size == size_) return;
   size_ = size;
   moderation_ = static_cast<std::uint64_t>(moderation_of(settings_.options, size, static_cast<std::int64_t>(depth_)));
-  for (Lane& lane : lanes_) limit_to(lane, lane.limit);
+  for (Lane& lane : lanes_) {
+    lane.rate = 0;
+    limit_to(lane, depth_);
+  }
 }
 
 /// A window has room for a list behind requests that are not signaled yet. A slow queue pair tells more often what it
@@ -196,36 +203,66 @@ void Flow::limit_to(Lane& lane, std::uint64_t requests) const {
   lane.every = std::min(moderation_, std::max<std::uint64_t>(1, requests / (is_slow ? 8 : 2)));
 }
 
-/// Called when the first queue pair has nothing left to do: the others have carried out, in the same time, what their
-/// rates allowed. From then on a slow one gets no more requests at a time than it carries out while the fastest empties
-/// its queue; all would wait for the rest at the end of each window. It may be slow only because of its limit, so that
-/// is raised now and then, and in each window in which that helps. Some requests may have completed without a signal: a
-/// limit is lowered only if they do not explain it, and half of them count.
-void Flow::learn_from_window() {
-  const auto carried_out = [](const Lane& lane, std::uint64_t unsignaled) {
-    return static_cast<double>(std::min(lane.posted, lane.completed + unsignaled) - lane.before_window);
-  };
-  double most = 0;
-  for (const Lane& lane : lanes_) most = std::max(most, carried_out(lane, (lane.every - 1) / 2));
-  if (most < kEnoughToCompare) return;
-  // A full queue gets its next requests with the next signal, and no queue gets more than its part of the window.
-  const double full = static_cast<double>(depth_) - static_cast<double>(std::min(moderation_, depth_ / 2)) / 2;
-  const double queued = std::min(full, most);
-  for (Lane& lane : lanes_) {
-    if (lane.posted == lane.before_window) continue;  // it had nothing to do
-    const double limit = static_cast<double>(lane.limit);
-    const double share = carried_out(lane, lane.every - 1) / most;
-    double wanted = limit;
-    if (share < kUsedUp && share * queued < kUsedUp * limit) {
-      wanted = queued * carried_out(lane, (lane.every - 1) / 2) / most;
-      lane.windows_until_growth = kWindowsBetweenGrowth;
-    } else if (lane.windows_until_growth > 0) {
-      --lane.windows_until_growth;
-    } else {
-      wanted = std::max(limit * kGrowth + 1, queued * share);
-    }
-    limit_to(lane, wanted >= queued ? depth_ : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
+/// The queue pair's part of the messages, by its rate. One that is unknown counts as the mean of the others.
+double Flow::part_of(const Lane& lane) const {
+  double sum = 0;
+  double known = 0;
+  for (const Lane& each : lanes_) {
+    sum += each.rate;
+    known += each.rate > 0 ? 1 : 0;
   }
+  const auto all = static_cast<double>(lanes_.size());
+  if (known == 0) return 1 / all;
+  const double mean = sum / known;
+  return (lane.rate > 0 ? lane.rate : mean) / (sum + (all - known) * mean);
+}
+
+/// Limits each queue pair to its part of the window's messages that have not completed, of which `left` are to start.
+/// At its beginning each gets one, so that its rate is known; later a slow one may get none. Some requests may have
+/// completed without a signal: half of them count. A slow queue pair gets less than its part: others lose little by
+/// carrying a few of its messages, and all wait for those that it has too many.
+void Flow::share_out(std::uint64_t left) {
+  if (started_ == 0) window_began_ = now();
+  left_ = left;
+  share_below_ = left / 2;
+  std::uint64_t unseen = 0;
+  for (const Lane& lane : lanes_) unseen += std::min(lane.posted - lane.completed, (lane.every - 1) / 2);
+  const auto unfinished = static_cast<double>(left + under_way_ - unseen);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    const double part = part_of(lane);
+    const bool is_slow = 2 * part * static_cast<double>(lanes_.size()) < 1;
+    const auto wanted = static_cast<std::uint64_t>(std::llround(part * unfinished * (is_slow ? kCaution : 1)));
+    limit_to(lane, std::clamp<std::uint64_t>(wanted, is_slow && started_ > 0 ? 0 : 1, depth_));
+    if (lane.room() == 0 && lane.pending > 0) hand_over(i, true);  // nothing follows that would be signaled
+  }
+}
+
+/// For a message of a window whose number of messages nobody has said: it is taken to be that of the last one.
+void Flow::share_out_unknown() {
+  if (left_ == 0) share_out(last_window_ > 0 ? last_window_ : depth_ * lanes_.size());
+  if (left_ < share_below_) share_out(left_);
+  ++started_;
+  --left_;
+}
+
+/// Waits for the end of each queue pair's part of the window, which tells its rate.
+void Flow::wait_for_window() {
+  const auto has_ended = [](const Lane& lane) {
+    return lane.completed == lane.posted && lane.posted > lane.before_window;
+  };
+  while (!is_idle()) {
+    wait_until([&] { return std::any_of(lanes_.begin(), lanes_.end(), has_ended); }, "requests to complete");
+    const Seconds time = std::max(now() - window_began_, kShortest);
+    for (Lane& lane : lanes_) {
+      if (!has_ended(lane)) continue;
+      const double rate = static_cast<double>(lane.completed - lane.before_window) / time;
+      lane.rate = lane.rate > 0 ? (lane.rate + rate) / 2 : rate;
+      lane.before_window = lane.completed;
+    }
+  }
+  if (started_ > 0) last_window_ = started_;
+  started_ = left_ = 0;
 }
 
 void Flow::receive() {
@@ -236,13 +273,7 @@ void Flow::receive() {
 
 void Flow::finish() {
   if (!settings_.latency) flush();
-  if (lanes_.size() > 1 && !is_idle()) {
-    const auto has_ended = [](const Lane& lane) {
-      return lane.completed == lane.posted && lane.posted > lane.before_window;
-    };
-    wait_until([&] { return std::any_of(lanes_.begin(), lanes_.end(), has_ended); }, "requests to complete");
-    learn_from_window();
-  }
+  if (shares_out_) wait_for_window();
   wait_until([&] { return is_idle(); }, "requests to complete");
   for (Lane& lane : lanes_) lane.before_window = lane.completed;
   received_ = expected_;

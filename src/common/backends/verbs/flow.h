@@ -39,7 +39,9 @@ inline constexpr std::size_t kLine = 64;
 
 /// Keeps a window of requests on each queue pair, and counts the messages expected from the other side. Queue pairs
 /// take turns, but one without room is passed over, so that a slow one holds up no other: two of them often share a
-/// link of a bond or a path through the fabric (ECMP). Allocates nothing while messages are sent. Throws Error
+/// link of a bond or a path through the fabric (ECMP). Nor does it get more of the rest of a stream's window, from one
+/// `finish` to the next, than it carries while the others carry theirs, by the rates of earlier windows: all would wait
+/// for it in the end. Allocates nothing while messages are sent. Throws Error
 /// (timeout) if nothing completes within RdmaOptions::stall_timeout.
 class Flow {
  public:
@@ -105,7 +107,7 @@ class Flow {
   /// One queue pair's requests, numbered from 1.
   struct Lane {
     std::vector<Request> list;  ///< as many as are posted at once; common fields are filled in beforehand
-    std::uint64_t limit = 1;    ///< requests in its window; the depth, or less if it is slow
+    std::uint64_t limit = 1;    ///< requests in its window; the depth, or its part of what is left of the stream's
     std::uint64_t at_once = 1;  ///< requests posted with one call
     std::uint64_t every = 1;    ///< one request in so many is signaled
     std::uint64_t pending = 0;  ///< in the list and not posted yet, so that the last one can be signaled
@@ -114,7 +116,7 @@ class Flow {
     std::uint64_t unsignaled = 0;     ///< posted since the last signaled one
     std::uint64_t taken = 0;          ///< started before the last take_started
     std::uint64_t before_window = 0;  ///< completed before the window that finish ends
-    int windows_until_growth = 0;     ///< of the limit, where the queue pair uses it up
+    double rate = 0;                  ///< messages per second in the last windows; 0: unknown
     Datagrams datagrams;
 
     // With places apart:
@@ -145,7 +147,10 @@ class Flow {
   [[gnu::always_inline]] void hand_over(std::size_t queue_pair, bool last);
   void use_size(Bytes size);
   void limit_to(Lane& lane, std::uint64_t requests) const;
-  void learn_from_window();
+  [[nodiscard]] double part_of(const Lane& lane) const;
+  void share_out(std::uint64_t left);
+  void share_out_unknown();
+  void wait_for_window();
   [[nodiscard]] bool poll_requests();
   [[nodiscard, gnu::noinline]] bool poll_everything();  // separate, to keep waiting for requests short
   void complete(Lane& lane, std::uint64_t newest);
@@ -169,11 +174,17 @@ class Flow {
   bool numbered_;          // whether messages carry their numbers as immediate data
   bool repeats_;           // whether messages between the same places differ only in the request's number
   bool only_requests_;     // one queue pair, and no receives
+  bool shares_out_;        // whether a stream's windows are shared out among queue pairs
   bool is_ready_ = false;  // whether what is pending are ready requests
   bool alone_ = false;     // whether each ready request is posted by itself
   std::uint64_t depth_;
   std::vector<Lane> lanes_;
   std::size_t last_turn_;
+  std::uint64_t left_ = 0;         // messages of the window that are to start
+  std::uint64_t share_below_ = 0;  // when fewer are left than this, they are shared out again
+  std::uint64_t started_ = 0;      // messages of the window
+  std::uint64_t last_window_ = 0;  // messages of the one before
+  Seconds window_began_ = 0;
   std::uint64_t last_round_;  // of fewer messages than this, every queue pair gets some
   std::optional<Pace> pace_;  // if the rate is limited
   std::optional<std::pair<LocalPart, RemotePart>> spread_;
