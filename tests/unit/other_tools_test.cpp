@@ -319,6 +319,30 @@ TEST(OtherTools, AreNoValues) {
   EXPECT_EQ(parsed(kTcpBw, "--label - -n 4").label, "-");
 }
 
+TEST(OtherTools, AreExplainedWhereAFlagOfTheirsComesLast) {
+  EXPECT_NE(refusal(kSendRecvBw, "-m 8:8 -n 10 -c").find("needs a value; -c of OSU changes nothing"),
+            std::string::npos);
+  EXPECT_NE(refusal(kTcpBw, "-e 8 -N").find("needs a value; -N of iperf3 changes nothing here: "), std::string::npos);
+}
+
+TEST(OtherTools, AreNearWhereTheirNamesAreShortened) {
+  EXPECT_NE(refusal(kWriteBw, "--dur 1").find("the nearest is --duration; "), std::string::npos)
+      << refusal(kWriteBw, "--dur 1");
+  EXPECT_NE(refusal(kAllReduce, "--minb 8").find("--minbytes"), std::string::npos);
+}
+
+TEST(OtherTools, CountBlocksAsMessages) {
+  const Options options = parsed(kTcpBw, "-k 10 -l 8");
+  EXPECT_EQ(options.iterations, 10);
+  EXPECT_EQ(options.window, 1);
+}
+
+TEST(StepBytes, AreASumUnlessAFactorIsGiven) {
+  EXPECT_EQ(parsed(kTcpBw, "-b 8 -e 32 -i 8").sizes.step_factor, 1U);
+  EXPECT_EQ(parsed(kTcpBw, "-b 8 -e 32 -i 8 -f 4").sizes.step_factor, 4U);
+  EXPECT_GT(parsed(kTcpBw, "-b 8 -e 32").sizes.step_factor, 1U);
+}
+
 TEST(OtherTools, HavePlacesOfBuffers) {
   EXPECT_EQ(parsed(kSendRecvBw, "-m 8:8 H H").memory, MemoryKind::kHost);
   EXPECT_EQ(in_own_words(kSendRecvBw, words("D D")).arguments, (std::vector<std::string>{"--memory", "cuda"}));

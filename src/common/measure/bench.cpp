@@ -172,6 +172,10 @@ void Bench::plan(Subject& subject) {
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = test_.traits().figure != Figure::kCollective;
+  if (options_.iterations && is_stream() && options_.has_given({"warmup_iters"})) {  // messages, as those of -n
+    const std::int64_t window = subject.operation.aggregated();
+    plan.warmup = (plan.warmup + window - 1) / window;
+  }
   fit_into_places(subject);
   // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
   const bool one_more = plan.warmup == 0 || options_.like == Like::kNcclTests;

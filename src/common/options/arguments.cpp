@@ -115,6 +115,12 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
+/// The same, but at most 1 where `from` is the beginning of `to`: perftest and nccl-tests take shortened names.
+std::size_t distance_between(std::string_view from, std::string_view to) {
+  const std::size_t distance = edit_distance(from, to);
+  return from.size() > 1 && to.starts_with(from) ? std::min<std::size_t>(1, distance) : distance;
+}
+
 /// `the nearest is --minbytes; `: up to three long names like `given`, nearest first; or empty.
 std::string nearest_options(const CLI::App& app, const std::vector<OtherName>& others, std::string_view given) {
   constexpr std::size_t kMost = 3;
@@ -124,11 +130,11 @@ std::string nearest_options(const CLI::App& app, const std::vector<OtherName>& o
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const CLI::Option* option : app.get_options()) {
     std::pair<std::size_t, std::string> best{limit + 1, ""};
-    for (const std::string& name : option->get_lnames()) best = std::min(best, {edit_distance(given, name), name});
+    for (const std::string& name : option->get_lnames()) best = std::min(best, {distance_between(given, name), name});
     if (best.first <= limit && !option->get_group().empty()) near.emplace_back(best.first, "--" + best.second);
   }
   for (const OtherName& other : others) {
-    const std::size_t distance = edit_distance(given, std::string_view(other.name).substr(2));
+    const std::size_t distance = distance_between(given, std::string_view(other.name).substr(2));
     if (distance <= limit) near.emplace_back(distance, other.meaning);
   }
   std::sort(near.begin(), near.end());

@@ -98,6 +98,7 @@ Options options_from(const Parser& parser) {
     const bool is_for_gpus = option.gpus_only && value != option.get(Options());
     options.given.push_back({option.key(), option.first_name(), std::move(value), is_for_gpus});
   }
+  if (options.has_given({"stepbytes"}) && !options.has_given({"stepfactor"})) options.sizes.step_factor = 1;
   for (const auto& complete : program.completions) complete(options);
   for (const auto& check : program.checks) check(options);
   const bool compares =

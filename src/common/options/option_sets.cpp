@@ -120,14 +120,14 @@ Option for_gpus(std::string names, std::string value_name, std::string help, Acc
 }  // namespace
 
 OptionSet sizes() {
-  return {option(kSizes, "-b,--minbytes,--min-bytes", "SIZE", "first message size, in bytes or with K, M, G, T",
-                 size(&SizeRange::min_bytes)),
-          option(kSizes, "-e,--maxbytes,--max-bytes", "SIZE", "last message size; lowered to what fits in memory",
-                 size(&SizeRange::max_bytes)),
-          option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes; only with --stepfactor 1",
-                 size(&SizeRange::step_bytes)),
-          option(kSizes, "-f,--stepfactor,--step-factor", "N", "factor between sizes; 1: use --stepbytes instead",
-                 step_factor())};
+  return {
+      option(kSizes, "-b,--minbytes,--min-bytes", "SIZE", "first message size, in bytes or with K, M, G, T",
+             size(&SizeRange::min_bytes)),
+      option(kSizes, "-e,--maxbytes,--max-bytes", "SIZE", "last message size; lowered to what fits in memory",
+             size(&SizeRange::max_bytes)),
+      option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes, unless a factor is given",
+             size(&SizeRange::step_bytes)),
+      option(kSizes, "-f,--stepfactor,--step-factor", "N", "factor between sizes; 1: use --stepbytes", step_factor())};
 }
 
 OptionSet data() {

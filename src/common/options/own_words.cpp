@@ -279,8 +279,13 @@ class Translation {
 
   bool read_own(const std::string& text) {
     own_.arguments.push_back(text);
-    const Option* waiting = last() ? nullptr : waits_for_value(program_, text);
+    const Option* waiting = waits_for_value(program_, text);
     if (waiting == nullptr) return true;
+    if (last()) {
+      const std::string meaning = other_meaning(program_, *waiting);
+      if (meaning.empty()) return true;  // the parser refuses it
+      throw UsageError(fmt::format("{} needs a value{}; --help says which", typed_name(*waiting), meaning));
+    }
     refuse_option_as_value(program_, typed_name(*waiting), arguments_[at_ + 1], other_meaning(program_, *waiting));
     own_.arguments.push_back(arguments_[++at_]);
     return true;
