@@ -111,6 +111,9 @@ TEST_F(OpenDeviceTest, NamesTheDevicesThatThereAre) {
   add("mlx5_0", {port_in(IBV_PORT_ACTIVE)});
   add("rxe0", {port_in(IBV_PORT_ACTIVE)});
   EXPECT_EQ(error("mlx5_9", 0), "there is no RDMA device 'mlx5_9'; choose one of: mlx5_0, rxe0");
+  EXPECT_EQ(error("mlx5_0,rxe0", 0),
+            "there is no RDMA device 'mlx5_0,rxe0'; choose one of: mlx5_0, rxe0; --devices takes several, one for each "
+            "rank of a host");
 }
 
 TEST_F(OpenDeviceTest, SaysWhichPortsAreNotActive) {

@@ -204,7 +204,10 @@ class Devices {
       if (asked == ibv_get_device_name(device)) return {device};
       names += fmt::format("{}{}", names.empty() ? "" : ", ", ibv_get_device_name(device));
     }
-    throw Error(ExitStatus::kMissing, fmt::format("there is no RDMA device '{}'; choose one of: {}", asked, names));
+    const bool several = asked.find(',') != std::string::npos;
+    throw Error(ExitStatus::kMissing,
+                fmt::format("there is no RDMA device '{}'; choose one of: {}{}", asked, names,
+                            several ? "; --devices takes several, one for each rank of a host" : ""));
   }
 
  private:
