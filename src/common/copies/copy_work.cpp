@@ -108,12 +108,8 @@ class CopyWork final : public Work {
  public:
   explicit CopyWork(Job& job) : Work(job, {.are_all = true}) {}
 
-  /// The watchdog's limit becomes longer than that of the copies: a process that waits for a copy knows which copy it
-  /// is, and reports it before the watchdog does.
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
-    const Seconds timeout = job().options.timeout;
-    job().watchdog.set_timeout(timeout > 0 ? 1.1 * timeout + 1 : 0);
     setup_ = set_up_copies(world(), std::move(job().options));
     outputs = open_outputs(world(), Figure::kCopies, setup_.options);
     heartbeat().tick();

@@ -17,7 +17,9 @@ void say(const std::string& program, const std::string& what) {
   std::fflush(stderr);
 }
 
-void meet(const mpi::Communicator& group, Watchdog& watchdog) { watchdog.meet(group, {.name = watchdog.name()}); }
+void meet(const mpi::Communicator& group, Watchdog& watchdog) {
+  watchdog.meet(group, {.name = watchdog.name(), .grace = 2 + 0.25 * watchdog.timeout()});
+}
 
 std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, std::int64_t value) {
   const Rest rest(heartbeat);

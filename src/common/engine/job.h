@@ -20,7 +20,7 @@ struct Job {
   Watchdog& watchdog;
 };
 
-/// The processes of `group` meet for the watchdog. Collective.
+/// The processes of `group` meet for the watchdog, for other steps than measuring. Collective.
 void meet(const mpi::Communicator& group, Watchdog& watchdog);
 
 /// The maximum over all processes of `group`, on each of them. Those that come early wait asleep, without time limit:

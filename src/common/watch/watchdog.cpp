@@ -167,7 +167,8 @@ void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     is_new_ = false;
-    StallDetector detector(group_ ? group_->rank : rank_, timeout_, sight());
+    const Seconds limit = timeout_ + (group_ ? group_->watched.grace : 0);
+    StallDetector detector(group_ ? group_->rank : rank_, limit, sight());
     const std::chrono::duration<Seconds> interval(detector.interval());
     while (!changed_.wait_for(lock, interval, [this] { return is_new_ || stopping_; })) look(detector);
   }

@@ -82,7 +82,9 @@ class Rest {
 
 /// What a watchdog says of a process in a group.
 struct Watched {
-  std::string name;                         ///< of this process, such as `rank 3 on node-07`
+  std::string name;  ///< of this process, such as `rank 3 on node-07`
+  /// Added to the time limit while they are together: for steps that have the same limit themselves, and say more.
+  Seconds grace = 0;
   std::function<std::string()> state = {};  ///< more about this process's activity; called from the watchdog's thread
   /// Called with the reason, on the first process, before the job ends; empty: the watchdog's own.
   std::function<void(const std::string&)> on_timeout = {};
