@@ -150,7 +150,10 @@ ExitStatus compare_files(const std::vector<std::string>& arguments) {
     if (json) write(*json, comparison);
     status = worse(status, comparison.exit_status);
   }
-  if (json) json->close();
+  if (json) {
+    json->sync();
+    json->close();
+  }
   return static_cast<ExitStatus>(status);
 }
 

@@ -17,7 +17,10 @@ class CsvSink final : public Sink {
 
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
-  void end(const Ending& /*ending*/) override { output_.close(); }
+  void end(const Ending& /*ending*/) override {
+    output_.sync();
+    output_.close();
+  }
   void abandon(const Ending& /*ending*/) override { output_.close(); }
 
  private:

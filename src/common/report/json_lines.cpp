@@ -33,6 +33,13 @@ void JsonLinesSink::record(const AnyRecord& record) {
 void JsonLinesSink::end(const Ending& ending) {
   output_.sync();
   write(output_, ending);
+  output_.sync();
+  output_.close();
+}
+
+/// Other ranks may soon end the job: the end does not wait for the storage.
+void JsonLinesSink::abandon(const Ending& ending) {
+  write(output_, ending);
   output_.close();
 }
 

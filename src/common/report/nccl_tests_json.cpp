@@ -105,6 +105,17 @@ void NcclTestsJsonSink::add(const Row& row) {
 }
 
 void NcclTestsJsonSink::end(const Ending& ending) {
+  write(ending);
+  output_.sync();
+  output_.close();
+}
+
+void NcclTestsJsonSink::abandon(const Ending& ending) {
+  write(ending);
+  output_.close();
+}
+
+void NcclTestsJsonSink::write(const Ending& ending) {
   const auto verdict = [](bool good) { return good ? "true" : "false"; };
   Json& json = document_->json;
   json["out_of_bounds"] = {{"count", ending.wrong_checks}, {"okay", verdict(ending.wrong_checks == 0)}};
@@ -113,7 +124,6 @@ void NcclTestsJsonSink::end(const Ending& ending) {
   json["errors"] = ending.exit_status == 0 ? Json::array() : Json::array({ending.reason});
   json["end_time"] = local_time(std::time(nullptr));
   output_.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  output_.close();
 }
 
 }  // namespace fabricbench

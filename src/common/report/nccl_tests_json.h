@@ -18,10 +18,11 @@ class NcclTestsJsonSink final : public Sink {
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
-  void abandon(const Ending& ending) override { end(ending); }
+  void abandon(const Ending& ending) override;
 
  private:
   void add(const Row& row);
+  void write(const Ending& ending);
   struct Document;
 
   OutputFile output_;

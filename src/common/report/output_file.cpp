@@ -60,7 +60,6 @@ void OutputFile::sync() {
 }
 
 void OutputFile::close() {
-  sync();
   if (owned_ && std::fclose(owned_.release()) != 0) refuse();
 }
 

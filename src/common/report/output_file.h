@@ -27,7 +27,7 @@ class OutputFile {
   void write(std::string_view text);
   /// Waits until the storage has what was written. Does nothing for what is no regular file.
   void sync();
-  /// The same, and closes the file: some file systems report a lost write only then. Nothing can be written any more.
+  /// Closes the file: some file systems report a lost write only then. Nothing can be written any more.
   void close();
 
  private:
