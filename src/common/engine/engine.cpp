@@ -73,11 +73,12 @@ struct Finished {
   std::optional<Ending> ending{};  ///< for the outputs, on the process that has them
 };
 
-/// Lets the outputs judge the run. The result's status is the same on every process.
+/// Lets the outputs judge the run. The first process alone returns the run's status: launchers kill the others when one
+/// ends with a status above 0, and it has the ending to write.
 Finished conclude_run(const mpi::Communicator& world, const Outputs& outputs, Ending ending) {
   outputs.conclude(ending);
-  const int status = static_cast<int>(world.broadcast(std::int64_t{ending.exit_status}));
-  if (!world.is_root()) return {status};
+  if (!world.is_root()) return {};
+  const int status = ending.exit_status;
   return {status, std::move(ending)};
 }
 
@@ -135,7 +136,10 @@ Finished run_job(const Program& program, const Agree& agree, int argc, char** ar
   const mpi::Communicator* members = work->members();
   Finished finished;
   if (members != nullptr) finished = run_work(*members, program.name, *work, outputs);
-  if (members != &world) finished.status = static_cast<int>(max_at_rest(world, heartbeat, finished.status));
+  if (members != &world) {
+    const std::int64_t refused = max_at_rest(world, heartbeat, finished.ending ? 0 : finished.status);
+    if (!finished.ending) finished.status = static_cast<int>(refused);
+  }
   meet(world, watchdog);
   heartbeat.enter(Phase::kRelease);
   work.reset();
