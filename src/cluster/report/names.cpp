@@ -43,8 +43,6 @@ std::string listed_names(std::span<const std::string> names) {
 }
 
 bool is_host_name(const std::string& name) {
-  const std::size_t at = name.find('@');
-  if (at != std::string::npos && name.compare(at + 1, 1, "-") == 0) return false;
   try {
     HostList list;
     list.add_list(name, "");

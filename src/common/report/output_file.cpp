@@ -42,7 +42,6 @@ void OutputFile::refuse() const {
 
 void OutputFile::write(std::string_view text) {
   const bool is_whole = std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
-  if (!owned_ && is_whole) return;
   if (is_whole) {
     written_ += static_cast<off_t>(text.size());
     return;

@@ -37,7 +37,7 @@ class OutputFile {
 
   std::string path_ = "standard output";
   Handle<std::FILE, &std::fclose> owned_;
-  off_t written_ = 0;  // bytes of the owned file
+  off_t written_ = 0;  // bytes
   std::FILE* file_ = stdout;
 };
 
