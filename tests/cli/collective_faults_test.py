@@ -6,7 +6,7 @@ from launch import ProgramTest, fault, program_of, rows
 
 WRONG_DATA = 5
 FOUND = re.compile(r"^fabricbench: wrong data in (?P<collective>\w+) 64 KiB float \S+.*, out of place: (?P<count>\d+) "
-                   r"elements over 1 ranks; rank (?P<rank>\d+): first at element (?P<offset>\d+): "
+                   r"elements? over 1 rank; rank (?P<rank>\d+): first at element (?P<offset>\d+): "
                    r"expected (?P<expected>.+), got (?P<got>.+)$")
 
 SIZE = 64 * 1024
@@ -96,7 +96,7 @@ class CollectiveFaults(ProgramTest):  # 4 ranks, 2 s
                                           program=program_of(collective),
                                           variables=fault("half", rank=rank, least_count=count))
                 self.assertEqual(result.status, WRONG_DATA, result.stdout + result.stderr)
-                self.assertRegex(result.stderr, rf"wrong data in {collective} .*, in place: 1 elements over 1 ranks; "
+                self.assertRegex(result.stderr, rf"wrong data in {collective} .*, in place: 1 element over 1 rank; "
                                                 rf"rank {rank}: first at element \d+: expected \S+, got \S+\n")
                 self.assertEqual(rows(result.stdout)[0][12], "1")
 

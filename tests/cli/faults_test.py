@@ -5,8 +5,8 @@ import re
 from launch import ProgramTest, fault, in_a_few_tries, rows, wrong_elements
 
 WRONG_DATA = 5
-FOUND = re.compile(r"^fabricbench: wrong data in all_reduce (?P<what>.+): (?P<count>\d+) elements over (?P<ranks>\d+) "
-                   r"ranks; rank (?P<rank>\d+): first at element (?P<offset>\d+): expected (?P<expected>.+), "
+FOUND = re.compile(r"^fabricbench: wrong data in all_reduce (?P<what>.+): (?P<count>\d+) elements? over (?P<ranks>\d+) "
+                   r"ranks?; rank (?P<rank>\d+): first at element (?P<offset>\d+): expected (?P<expected>.+), "
                    r"got (?P<got>.+)$")
 
 SIZE = 64 * 1024
@@ -26,7 +26,7 @@ class WrongData(ProgramTest):  # 2 ranks, 4 s
         wrong = wrong_elements(result.stdout)[placement == "in"]
         self.assertEqual(wrong, f"{int(found[0]['count']):g}")
         self.assertRegex(result.stdout, r"# Out of bounds values : [1-9]\d* FAILED\n")
-        self.assertIn("all_reduce_perf: 1 checks found wrong data" if found[0]["ranks"] == "1" else "found wrong data",
+        self.assertIn("all_reduce_perf: 1 check found wrong data" if found[0]["ranks"] == "1" else "found wrong data",
                       result.stderr)
         return {key: int(text) if text.isdigit() else text for key, text in found[0].groupdict().items()}
 

@@ -41,7 +41,7 @@ class Repeatable(ProgramTest):  # 3 ranks, 2 s
         """The fifth operation on rank 1 is the second of the two."""
         stdout, _ = self.run_json("-b", "4K", "-e", "4K", "-n", 1, "-w", 0, "-c", 0, "--placement", "out", "--repeatable",
                                   variables=fault("half", rank=1, after=4))
-        self.assertIn("float sum, out of place: other bits on 1 ranks; rank 1: first among elements 0 to 1023\n", stdout)
+        self.assertIn("float sum, out of place: other bits on 1 rank; rank 1: first among elements 0 to 1023\n", stdout)
 
     def test_not_asked_for(self):
         stdout, lines = self.run_json(*SIZES, ranks=3, variables=fault("reorder"))

@@ -272,6 +272,18 @@ TEST(OtherTools, AreNamedWhereOnlyOtherProgramsReadThem) {
             "all_reduce_perf");
 }
 
+TEST(OtherTools, SayWhatDiffersInWhatIsReplaced) {
+  EXPECT_EQ(in_own_words(kWriteBw, words("--out_json_file run.json")).notices,
+            (std::vector<std::string>{
+                "--out_json_file of perftest is read as --json run.json; its format is that of docs/output.md"}));
+}
+
+TEST(OtherTools, ABitrateIsNoSize) {
+  EXPECT_NE(refusal(kTcpBw, "-b 1G").find("(-b of iperf3 is a bitrate"), std::string::npos);
+  EXPECT_EQ(refusal(kTcpBw, "-b 1G -e 1M").find("iperf3"), std::string::npos) << "sizes, in the wrong order";
+  EXPECT_EQ(parsed(kTcpBw, "-b 1G -e 1G").sizes.min_bytes, Bytes{1} << 30);
+}
+
 TEST(OtherTools, NeedTheirValues) { EXPECT_EQ(refusal(kTcpBw, "-P"), "-P of iperf3 needs a value"); }
 
 TEST(OtherTools, LeaveMisspeltOptionsToTheNearestOnes) {

@@ -67,7 +67,8 @@ TEST(ExplainRegistration, OfAGpusMemoryAsksForPeermemOrDmaBuf) {
 TEST(ExplainNoMemory, TellsTheLimitOnLockedMemory) {
   EXPECT_EQ(explain_no_memory(64 << 10, "take less"),
             "the limit on locked memory is 64 KiB; set it to unlimited (ulimit -l unlimited; memlock in "
-            "/etc/security/limits.conf; LimitMEMLOCK=infinity of slurmd; --ulimit memlock=-1 of a container)");
+            "/etc/security/limits.conf; LimitMEMLOCK=infinity of slurmd; --ulimit memlock=-1 of a container), or take "
+            "less");
 }
 
 TEST(ExplainNoMemory, LooksElsewhereWhereLockedMemoryIsNotLimited) {

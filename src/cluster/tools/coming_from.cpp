@@ -26,6 +26,10 @@ std::string where_lacking(const OtherOption& option) {
   return text;
 }
 
+std::string remark_on(const OtherOption& option) {
+  return option.remark.empty() ? "" : fmt::format("; {}", option.remark);
+}
+
 std::string replacement(const OtherOption& option) {
   std::string text = fmt::format("`{}`", option.ours);
   if (!option.usual.empty()) text += fmt::format(", and where no size is given `{}`", option.usual);
@@ -35,8 +39,8 @@ std::string replacement(const OtherOption& option) {
 
 std::string what_happens(const OtherOption& option) {
   switch (option.reading) {
-    case Reading::kSame: return "the same" + where_lacking(option);
-    case Reading::kMapped: return replacement(option);
+    case Reading::kSame: return "the same" + remark_on(option) + where_lacking(option);
+    case Reading::kMapped: return replacement(option) + remark_on(option);
     case Reading::kDropped: return fmt::format("left out: {}", option.ours);
     case Reading::kRefused: return fmt::format("refused: {}", option.ours);
   }

@@ -21,6 +21,7 @@
 #include "cluster/tools/line_source.h"
 #include "common/core/error.h"
 #include "common/core/version.h"
+#include "common/core/wording.h"
 #include "common/record/read.h"
 
 namespace fabricbench::cluster {
@@ -132,7 +133,7 @@ class RunReader {
     if (!has_figures(ending.exit_status)) {
       fail(fmt::format("the run failed with exit status {}: {}", ending.exit_status, ending.reason));
     }
-    if (ending.wrong_checks > 0) fail(fmt::format("{} checks found wrong elements", ending.wrong_checks));
+    if (ending.wrong_checks > 0) fail(counted(ending.wrong_checks, "check") + " found wrong elements");
     if (wrong_data_ > 0)
       fail(fmt::format("line {} has wrong elements, whatever exit status the run says", wrong_data_));
     launches_.push_back(recorder_->finish());

@@ -1,9 +1,11 @@
 /// How lists and numbers are written in sentences.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,12 @@ namespace fabricbench {
   const std::string last = std::move(words.back());
   words.pop_back();
   return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
+}
+
+/// `1 rank`, `2 ranks`.
+template <std::integral Number>
+[[nodiscard]] std::string counted(Number number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 /// Such as `1,234,567`.

@@ -11,6 +11,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/engine/required_speed.h"
 #include "common/host/identity.h"
 #include "common/host/usage.h"
@@ -124,7 +125,7 @@ Ending conclude(const Totals& totals, const Context& context) {
   }
   if (totals.wrong_checks() > 0) {
     status = ExitStatus::kWrongData;
-    ending.reason = fmt::format("{} checks found wrong data", totals.wrong_checks());
+    ending.reason = counted(totals.wrong_checks(), "check") + " found wrong data";
   }
   ending.exit_status = static_cast<int>(status);
   return ending;

@@ -9,6 +9,7 @@
 #include "cluster/expected/expectation_sink.h"
 #include "common/backends/gpu/gpu_sessions.h"
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/engine/placement_notices.h"
 #include "common/host/files.h"
 #include "common/host/topology.h"
@@ -129,7 +130,7 @@ void check_ranks(const Test& test, const Options& options, const GroupSizes& gro
   const char* where = groups.ranks.size() > 1 ? " in the smallest group" : "";
   for (const int ranks : groups.ranks) {
     if (const std::string why = test.why_not_ranks(ranks); !why.empty()) {
-      throw UsageError(fmt::format("{} cannot run on {} ranks: {}", test.traits().name, ranks, why));
+      throw UsageError(fmt::format("{} cannot run on {}: {}", test.traits().name, counted(ranks, "rank"), why));
     }
   }
   if (test.traits().has_root && options.root >= groups.smallest()) {

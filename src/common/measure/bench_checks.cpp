@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/core/wording.h"
 #include "common/measure/bench.h"
 #include "common/measure/bench_subject.h"
 
@@ -92,7 +93,7 @@ void Bench::add_repeatable(const Subject& subject, Measurement& measured) const 
       first_of_group(differs ? fmt::format("rank {}: first among elements {} to {}", rank_in_job(differs->rank),
                                            differs->first_offset, differs->first_offset + differs->elements - 1)
                              : "");
-  measured.unrepeated = fmt::format("{} ranks; {}", ranks, first);
+  measured.unrepeated = fmt::format("{}; {}", counted(ranks, "rank"), first);
 }
 
 }  // namespace fabricbench

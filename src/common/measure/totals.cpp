@@ -39,9 +39,10 @@ void Totals::add(const Row& row, const std::string& test) {
     if (measured->wrong.value_or(0) == 0) continue;
     wrong_checks_ += measured->wrong_ranks;
     const std::uint64_t messages = measured->wrong_messages.value_or(0);
-    const std::string line = fmt::format("wrong data in {} {}: {} elements{} over {} ranks; {}", test, label,
-                                         *measured->wrong, messages > 0 ? fmt::format(" of {} messages", messages) : "",
-                                         measured->wrong_ranks, measured->first_wrong);
+    const std::string line =
+        fmt::format("wrong data in {} {}: {}{} over {}; {}", test, label, counted(*measured->wrong, "element"),
+                    messages > 0 ? " of " + counted(messages, "message") : "", counted(measured->wrong_ranks, "rank"),
+                    measured->first_wrong);
     fmt::print(stderr, "fabricbench: {}\n", line);
     if (wrong_data_.size() < kMostWrongLines) wrong_data_.push_back(line);
   }

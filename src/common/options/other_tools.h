@@ -45,6 +45,7 @@ struct OtherOption {
   std::array<Lack, 2> lacks{};  ///< of options that are the same; the first that has the program counts
   Allowed allowed{};            ///< of options that are replaced
   std::string_view usual{};     ///< of options that are replaced: ours that are added where no message size is given
+  std::string_view remark{};    ///< of options that are the same or replaced: what differs
 };
 
 struct OtherTool {

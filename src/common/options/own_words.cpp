@@ -152,7 +152,8 @@ void add(const Program& program, const Found& found, std::string_view typed, std
   const std::vector<std::string> words = filled(option->ours, value);
   std::string line;
   for (const std::string& word : words) line += " " + word;
-  own.notices.push_back(fmt::format("{} is read as{}", whose, line));
+  own.notices.push_back(
+      fmt::format("{} is read as{}{}{}", whose, line, option->remark.empty() ? "" : "; ", option->remark));
   own.arguments.insert(own.arguments.end(), words.begin(), words.end());
 }
 

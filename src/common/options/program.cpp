@@ -139,6 +139,17 @@ void check_sizes(const Options& options) {
   }
 }
 
+/// A first size alone above the usual last one may be a bitrate, which -b is in iperf3.
+void check_first_size(const Options& options) {
+  const SizeRange& sizes = options.sizes;
+  if (sizes.min_bytes <= sizes.max_bytes || options.has_given({"maxbytes"})) return;
+  throw UsageError(
+      fmt::format("the first size, --min-bytes {}, is above the last, --max-bytes {}; raise --max-bytes or lower "
+                  "--min-bytes (-b of "
+                  "iperf3 is a bitrate, and there is none here: messages are sent as fast as TCP takes them)",
+                  exact_bytes(sizes.min_bytes), exact_bytes(sizes.max_bytes)));
+}
+
 /// The defaults of nccl-tests 2.19; what the user gives counts more.
 void take_conventions(Options& options) {
   if (options.like != Like::kNcclTests) return;
@@ -202,10 +213,12 @@ Program message_program(const std::string& name, const std::string& summary, boo
 }
 
 Program tcp_program(const std::string& name, const std::string& summary, bool windowed) {
-  return program_of_messages(
-      name, summary,
-      join({sizes(), options_of_rows(checks_or_all()), windowed ? window() : OptionSet(), buffers(), pairs(),
-            concurrent(), sockets(), output_of_rows(), expectation(), preset()}));
+  Program program =
+      program_of_messages(name, summary,
+                          join({sizes(), options_of_rows(checks_or_all()), windowed ? window() : OptionSet(), buffers(),
+                                pairs(), concurrent(), sockets(), output_of_rows(), expectation(), preset()}));
+  program.checks.insert(program.checks.begin(), check_first_size);
+  return program;
 }
 
 Program sweep_program(const std::string& name, const std::string& summary) {

@@ -122,14 +122,14 @@ class WrongData(GpuTest):  # 3 ranks, 2 s
             self.assertIn("# Out of bounds values : 1 FAILED\n", result.stdout)
             root = " root 0" if collective in ROOTED else ""
             self.assertRegex(result.stderr, rf"fabricbench: wrong data in {collective} 1 KiB float \w+{root}.*, out of "
-                                            rf"place: 1 elements over 1 ranks; rank {rank}: first at element \d+: "
+                                            rf"place: 1 element over 1 rank; rank {rank}: first at element \d+: "
                                             r"expected \S+, got \S+\n")
         self.at_once(check, ["all_gather", "all_reduce", "alltoall", "alltoallv", "broadcast", "gather", "hypercube",
                              "reduce", "reduce_scatter", "scatter", "sendrecv"])
 
     def test_element_and_values(self):
         said = self.ends(WRONG_DATA, "wrong_from:1:0", *ONE, "-d", "int32")
-        found = re.findall(r"int32 sum, (?:out of|in) place: 1 elements over 1 ranks; rank 1: first at element 128: "
+        found = re.findall(r"int32 sum, (?:out of|in) place: 1 element over 1 rank; rank 1: first at element 128: "
                            r"expected (-?\d+), got (-?\d+)", said)
         self.assertEqual(len(found), 2, said)
         for expected, got in found:
@@ -141,7 +141,7 @@ class WrongData(GpuTest):  # 3 ranks, 2 s
 
     def test_one_gpu_of_several(self):
         said = self.ends(WRONG_DATA, "wrong_from:3:0", *ONE, "-g", 2)
-        self.assertEqual(len(re.findall(r" over 1 ranks; rank 3: first at element 128: ", said)), 2, said)
+        self.assertEqual(len(re.findall(r" over 1 rank; rank 3: first at element 128: ", said)), 2, said)
 
     def test_graph(self):
         self.assertRegex(self.ends(WRONG_DATA, "wrong_from:1:0", *ONE, "-G", 2), "; rank 1: first at element 128: ")

@@ -24,8 +24,8 @@ class WrongData(GpuPairTest):  # 4 ranks, 2 s
         def check(case):
             name, rank, options = case
             said = self.said(WRONG_DATA, name, *ONE, *options, FAKE_NCCL_FAULT=f"wrong_from:{rank}:0")
-            self.assertRegex(said, rf"fabricbench: wrong data in {name} 4 KiB int8 none, out of place: 1 elements over "
-                                   rf"1 ranks; rank {rank}: first at element 2048: expected \S+, got \S+")
+            self.assertRegex(said, rf"fabricbench: wrong data in {name} 4 KiB int8 none, out of place: 1 element over "
+                                   rf"1 rank; rank {rank}: first at element 2048: expected \S+, got \S+")
         self.at_once(check, [(name, rank, options) for name in PAIR_TESTS for rank in receivers[name]
                              for options in ((), ("--window", 3)) if name != "send_recv_lat" or not options])
 
@@ -36,7 +36,7 @@ class WrongData(GpuPairTest):  # 4 ranks, 2 s
             name, rank = case
             said = self.said(WRONG_DATA, name, *ONE, "--one-sided", 1, FAKE_NCCL_FAULT=f"wrong_from:{rank}:0",
                              **NEWEST_LIBRARY)
-            self.assertRegex(said, rf"1 elements over 1 ranks; rank {rank}: first at element 0: expected \S+, got \S+")
+            self.assertRegex(said, rf"1 element over 1 rank; rank {rank}: first at element 0: expected \S+, got \S+")
         self.at_once(check, [(name, rank) for name in PAIR_TESTS for rank in receivers[name]])
 
     def test_of_the_answer_is_none(self):

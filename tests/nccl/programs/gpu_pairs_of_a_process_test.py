@@ -112,7 +112,7 @@ class Faults(GpuPairTest):  # 2 ranks, 6 s
         def check(case):
             name, rank = case
             said = self.said(WRONG_DATA, name, *ONE, *TWO, ranks=1, FAKE_NCCL_FAULT=f"wrong_from:{rank}:0")
-            self.assertRegex(said, rf"wrong data in {name} .*: 1 elements over 1 ranks; rank {rank}: first at element "
+            self.assertRegex(said, rf"wrong data in {name} .*: 1 element over 1 rank; rank {rank}: first at element "
                                    "2048: ")
         self.at_once(check, [(name, rank) for name in PAIR_TESTS for rank in receivers[name]])
 

@@ -178,8 +178,8 @@ std::string explain_no_memory(std::uint64_t limit, const char* less) {
   }
   return fmt::format(
       "the limit on locked memory is {}; set it to unlimited (ulimit -l unlimited; memlock in "
-      "/etc/security/limits.conf; LimitMEMLOCK=infinity of slurmd; --ulimit memlock=-1 of a container)",
-      readable_bytes(limit));
+      "/etc/security/limits.conf; LimitMEMLOCK=infinity of slurmd; --ulimit memlock=-1 of a container), or {}",
+      readable_bytes(limit), less);
 }
 
 std::string explain_registration(int error, std::size_t bytes) {
