@@ -62,8 +62,8 @@ TEST(Communicator, FindsLargestSmallestAndSum) {
 
 TEST(Communicator, FindsTheLargestWithPatience) {
   const Communicator world = Communicator::world();
-  EXPECT_EQ(world.max_asleep(world.rank()), world.size() - 1);
-  EXPECT_EQ(world.max_asleep(-1 - world.rank()), -1);
+  EXPECT_EQ(world.max_asleep(world.rank(), [] {}), world.size() - 1);
+  EXPECT_EQ(world.max_asleep(-1 - world.rank(), [] {}), -1);
 }
 
 TEST(Communicator, ReducesElementByElement) {

@@ -75,6 +75,15 @@ TEST(WhoIsMissing, SaysNothingOfWaitingWhereNobodyAnswered) {
                                                     "rank 1 on node-0: silent: stopped, dead or out of reach"}));
 }
 
+TEST(WhoIsMissing, PassesOverWhoIsAtRestUnlessItIsStuckThere) {
+  Reports reports = all_waiting(3);
+  reports[1] = {2, 0, "waiting for the others to end", 1, true};
+  reports[2] = {2, 5, "waiting for the others to end", 1, true};
+  EXPECT_EQ(who_is_missing(reports, names_of(3)),
+            (Lines{"rank 2 on node-1: stuck: waiting for the others to end for 5 s",
+                   "1 rank waits, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
+}
+
 TEST(WhoIsMissing, NamesSixteenOfManyAndCountsTheRest) {
   Reports reports = all_waiting(16384);
   for (int rank = 500; rank < 600; ++rank) reports.erase(rank);

@@ -30,7 +30,7 @@ int run_tool(std::string_view program, const std::function<ExitStatus()>& work) 
     }
     return static_cast<int>(status);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", program, printable(cut_short(error.what())));
+    fmt::print(stderr, "{}: {}\n", program, printable(cut_short(message_of(error))));
     return static_cast<int>(fabricbench::status_of(error));
   }
 }

@@ -19,11 +19,11 @@ class Error : public std::runtime_error {
   ExitStatus status_;
 };
 
-/// The exit status for a thrown exception.
-[[nodiscard]] inline ExitStatus status_of(const std::exception& error) {
-  const auto* known = dynamic_cast<const Error*>(&error);
-  return known != nullptr ? known->status() : ExitStatus::kFailure;
-}
+/// The exit status for a thrown exception: an Error's own, kMissing for lack of memory and threads, or else kFailure.
+[[nodiscard]] ExitStatus status_of(const std::exception& error);
+
+/// What a thrown exception says to the user. Valid as long as the exception.
+[[nodiscard]] const char* message_of(const std::exception& error);
 
 /// A command line that cannot be carried out. Every rank finds the same one, and rank 0 reports it.
 class UsageError : public Error {

@@ -142,12 +142,14 @@ void abandon(const Outputs& outputs, ExitStatus status, const std::string& reaso
   }
 }
 
-void abandon(const Outputs& outputs, const std::exception& error) { abandon(outputs, status_of(error), error.what()); }
+void abandon(const Outputs& outputs, const std::exception& error) {
+  abandon(outputs, status_of(error), message_of(error));
+}
 
 Ending broken_off_by(const std::exception& error) {
   Ending ending;
   ending.exit_status = static_cast<int>(status_of(error));
-  ending.reason = error.what();
+  ending.reason = message_of(error);
   return ending;
 }
 

@@ -20,6 +20,7 @@
 #include "common/options/command_line.h"
 #include "common/ranks/exchange.h"
 #include "common/report/output_file.h"
+#include "common/watch/last_words.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {
@@ -132,6 +133,7 @@ Finished run_job(const Program& program, const Agree& agree, int argc, char** ar
   } catch (const Error& error) {
     return {refuse(world, program.name, error)};
   }
+  if (work->has_rests()) call_roll(world, watchdog);
   heartbeat.enter(Phase::kSetUp);
   const mpi::Communicator* members = work->members();
   Finished finished;
@@ -149,14 +151,16 @@ Finished run_job(const Program& program, const Agree& agree, int argc, char** ar
 /// From MPI_Init to MPI_Finalize. Ends the whole job on errors of this process alone.
 Finished run_on_mpi(const Program& program, const Agree& agree, int argc, char** argv, Watchdog& watchdog,
                     Outputs& outputs) {
-  const mpi::Environment mpi(argc, argv);
+  mpi::Environment mpi(argc, argv);
+  Finished finished;
   try {
-    Finished finished = run_job(program, agree, argc, argv, watchdog, outputs);
-    watchdog.heartbeat().enter(Phase::kEndMpi);
-    return finished;
+    finished = run_job(program, agree, argc, argv, watchdog, outputs);
   } catch (const std::exception& error) {
     end_job(program.name, error);
   }
+  watchdog.heartbeat().enter(Phase::kEndMpi);
+  mpi.end();
+  return finished;
 }
 
 /// Reports the ending to the outputs, now that nothing can change it, and a problem on standard error too.
@@ -170,18 +174,21 @@ void report_end(const std::string& program, const Outputs& outputs, const Ending
 int run(const Program& program, const Agree& agree, int argc, char** argv) {
   const auto rank = static_cast<int>(mpi::launch_from_environment().rank);
   const std::string name = fmt::format("rank {} on {}", rank, host::host_name());
+  say_last_words_as(fmt::format("{}: {}", program.name, name));
   Outputs outputs;
-  Watchdog watchdog(own_timeout(program, argc, argv), rank, name,
-                    [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
+  std::optional<Watchdog> watchdog;
   try {
-    const Finished finished = run_on_mpi(program, agree, argc, argv, watchdog, outputs);
-    watchdog.part();
-    watchdog.heartbeat().enter(Phase::kClose);
+    watchdog.emplace(own_timeout(program, argc, argv), rank, name,
+                     [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
+    const Finished finished = run_on_mpi(program, agree, argc, argv, *watchdog, outputs);
+    watchdog->be_alone();
+    watchdog->heartbeat().enter(Phase::kClose);
     if (finished.ending) report_end(program.name, outputs, *finished.ending);
-    limit_exit(watchdog.timeout(), name);
+    limit_exit(watchdog->timeout(), name);
     return finished.status;
   } catch (const std::exception& error) {  // MPI did not start or not end, or the results could not be written
-    say(program.name, error.what());
+    abandon(outputs, error);
+    say(program.name, fmt::format("{}: {}", name, message_of(error)));
     return static_cast<int>(status_of(error));
   }
 }

@@ -36,6 +36,8 @@ class Work {
 
   /// The communicator of the processes that take part; null on a process that does not.
   [[nodiscard]] const mpi::Communicator* members() const { return members_.among(job_.world); }
+  /// Whether processes are at rest while others measure; the same on every process.
+  [[nodiscard]] virtual bool has_rests() const { return members() != &job_.world; }
 
   /// Refuses everything that cannot be measured, and opens the outputs on the first process. Collective over the
   /// members; throws Error (usage, missing), the same on every one. `outputs` outlives this object.

@@ -12,23 +12,32 @@
 
 namespace fabricbench {
 
+namespace {
+
+/// For steps other than measuring.
+Watched watched(const Watchdog& watchdog) { return {.name = watchdog.name(), .grace = 2 + 0.25 * watchdog.timeout()}; }
+
+}  // namespace
+
 void say(const std::string& program, const std::string& what) {
   fmt::print(stderr, "{}: {}\n", program, cut_short(what));
   std::fflush(stderr);
 }
 
-void meet(const mpi::Communicator& group, Watchdog& watchdog) {
-  watchdog.meet(group, {.name = watchdog.name(), .grace = 2 + 0.25 * watchdog.timeout()});
+void meet(const mpi::Communicator& group, Watchdog& watchdog) { watchdog.meet(group, watched(watchdog)); }
+
+void call_roll(const mpi::Communicator& world, Watchdog& watchdog) {
+  if (watchdog.timeout() > 0) watchdog.call_roll(world, watched(watchdog));
 }
 
 std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, std::int64_t value) {
   const Rest rest(heartbeat);
-  return group.max_asleep(value);
+  return group.max_asleep(value, [&heartbeat] { heartbeat.wait_on(); });
 }
 
 void end_job(const std::string& program, const std::exception& error) {
   const mpi::Launch launch = mpi::launch_from_environment();
-  say(program, fmt::format("rank {} on {}: {}", launch.rank, host::host_name(), error.what()));
+  say(program, fmt::format("rank {} on {}: {}", launch.rank, host::host_name(), message_of(error)));
   mpi::abort(status_of(error));
 }
 

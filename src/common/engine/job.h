@@ -23,8 +23,12 @@ struct Job {
 /// The processes of `group` meet for the watchdog, for other steps than measuring. Collective.
 void meet(const mpi::Communicator& group, Watchdog& watchdog);
 
-/// The maximum over all processes of `group`, on each of them. Those that come early wait asleep, without time limit:
-/// it is for processes that have nothing to do while others measure. Collective.
+/// From now on the watchdog notices who is gone while others are at rest. Collective over all processes of the job.
+void call_roll(const mpi::Communicator& world, Watchdog& watchdog);
+
+/// The maximum over all processes of `group`, on each of them. Those that come early wait asleep, without time limit
+/// as long as all are there (Watchdog::call_roll): it is for processes that have nothing to do while others measure.
+/// Collective.
 [[nodiscard]] std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, std::int64_t value);
 
 /// Ends the whole job because of this process's error. The message names the process.

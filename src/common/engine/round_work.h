@@ -25,6 +25,7 @@ class RoundWork final : public Work {
   /// `test` and `sessions` must outlive it.
   RoundWork(Job& job, Members members, PairPlan plan, Test& test, const Sessions& sessions);
 
+  [[nodiscard]] bool has_rests() const override { return true; }
   /// Of the first round.
   void set_up(Outputs& outputs) override;
   [[nodiscard]] Context make_context() override;

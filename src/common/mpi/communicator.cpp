@@ -50,7 +50,7 @@ MPI_Comm create(MPI_Comm parent, MPI_Group group) {
 
 /// Each pause is an eighth of the wait so far: short enough to react soon, and with few wake-ups that disturb working
 /// ranks.
-void wait_asleep(MPI_Request request) {
+void wait_asleep(MPI_Request request, const std::function<void()>& awake) {
   constexpr Seconds kFirstPause = 50e-6;
   constexpr Seconds kLongestPause = 10e-3;
   constexpr int kPausesOfAWait = 8;
@@ -59,6 +59,7 @@ void wait_asleep(MPI_Request request) {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
+    awake();
     const auto pause = std::clamp(waited / kPausesOfAWait, kFirstPause, kLongestPause);
     sleep_for(pause);
     waited += pause;
@@ -126,17 +127,17 @@ void Communicator::barrier_asleep(bool sleeps) const {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
   if (sleeps) {
-    wait_asleep(request);
+    wait_asleep(request, [] {});
   } else {
     check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   }
 }
 
-std::int64_t Communicator::max_asleep(std::int64_t value) const {
+std::int64_t Communicator::max_asleep(std::int64_t value, const std::function<void()>& awake) const {
   std::int64_t most = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(&value, &most, 1, MPI_INT64_T, MPI_MAX, communicator_, &request), "MPI_Iallreduce");
-  wait_asleep(request);
+  wait_asleep(request, awake);
   return most;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,8 +38,9 @@ class Communicator {
   /// A barrier with long waits: ranks that wait sleep, which leaves the processors to working ranks. This rank sleeps
   /// if `sleeps`.
   void barrier_asleep(bool sleeps) const;
-  /// The largest value, for ranks that may have to wait long: they sleep meanwhile.
-  [[nodiscard]] std::int64_t max_asleep(std::int64_t value) const;
+  /// The largest value, for ranks that may have to wait long: they sleep meanwhile, and call `awake` between pauses of
+  /// at most 10 ms.
+  [[nodiscard]] std::int64_t max_asleep(std::int64_t value, const std::function<void()>& awake) const;
 
   /// Rank 0's value, on every rank.
   [[nodiscard]] std::string broadcast(std::string text) const;

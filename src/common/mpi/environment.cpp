@@ -42,7 +42,14 @@ Environment::Environment(int& argc, char**& argv) {
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-Environment::~Environment() { MPI_Finalize(); }
+Environment::~Environment() {
+  if (!has_ended_) MPI_Finalize();
+}
+
+void Environment::end() {
+  has_ended_ = true;
+  check(MPI_Finalize(), "MPI_Finalize");
+}
 
 void abort(ExitStatus status) {
   MPI_Abort(MPI_COMM_WORLD, static_cast<int>(status));

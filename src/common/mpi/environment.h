@@ -12,8 +12,13 @@ class Environment {
   Environment(int& argc, char**& argv);
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  /// Calls MPI_Finalize. A program that has failed calls `abort` instead.
+  /// Calls MPI_Finalize, unless `end` did. A program that has failed calls `abort` instead.
   ~Environment();
+  /// Calls MPI_Finalize. Throws Error if that fails.
+  void end();
+
+ private:
+  bool has_ended_ = false;
 };
 
 /// Ends every rank of the job with `status`; does not return.

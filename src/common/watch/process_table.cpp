@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -37,6 +38,7 @@ std::vector<sockaddr_in> local_addresses(in_port_t port) {
 }
 
 const sockaddr* generic(const sockaddr_in& address) { return reinterpret_cast<const sockaddr*>(&address); }
+sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 
 }  // namespace
 
@@ -46,7 +48,8 @@ struct ProcessTable::Datagram {
   double stuck_s;
   double busy;
   std::int32_t rank;
-  std::uint32_t resting;
+  bool resting;
+  bool is_report;  // or else only that the rank is there
   std::array<char, kActivityBytes> activity;
 };
 
@@ -71,8 +74,7 @@ std::vector<std::uint8_t> ProcessTable::open_and_list_addresses() {
   any.sin_family = AF_INET;
   socklen_t length = sizeof any;
   std::vector<sockaddr_in> addresses;
-  if (bind(socket_, generic(any), sizeof any) == 0 &&
-      getsockname(socket_, reinterpret_cast<sockaddr*>(&any), &length) == 0) {
+  if (bind(socket_, generic(any), sizeof any) == 0 && getsockname(socket_, generic(any), &length) == 0) {
     addresses = local_addresses(any.sin_port);
   }
   std::vector<std::uint8_t> message(sizeof job_ + addresses.size() * sizeof(sockaddr_in));
@@ -87,10 +89,23 @@ void ProcessTable::report(const ProcessReport& report) {
     take_down_all();
     return;
   }
-  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, report.resting ? 1U : 0U, {}};
+  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, report.resting, true, {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
+  send(datagram);
+}
+
+std::set<int> ProcessTable::say_here() {
+  Datagram here{};
+  here.job = job_;
+  here.rank = rank_;
+  if (rank_ != 0) send(here);
+  take_down_all();
+  return std::exchange(here_, {});
+}
+
+/// To rank 0. What is lost is sent again soon, and there is nobody to report an error to.
+void ProcessTable::send(const Datagram& datagram) {
   for (const sockaddr_in& address : addresses_) {
-    // A lost report is sent again soon, and there is nobody to report an error to.
     (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(address), sizeof address);
   }
 }
@@ -100,13 +115,26 @@ void ProcessTable::take_down_all() {
   constexpr int kMost = 100'000;
   Datagram datagram{};
   for (int i = 0; i < kMost; ++i) {
-    const ssize_t bytes = recv(socket_, &datagram, sizeof datagram, MSG_TRUNC);
+    sockaddr_in from{};
+    socklen_t length = sizeof from;
+    const ssize_t bytes = recvfrom(socket_, &datagram, sizeof datagram, MSG_TRUNC, generic(from), &length);
     if (bytes < 0 && errno != EINTR && errno != ECONNREFUSED) return;
     if (bytes != static_cast<ssize_t>(sizeof datagram) || datagram.job != job_) continue;
     if (datagram.rank < 0 || datagram.rank >= size_) continue;
-    datagram.activity.back() = '\0';
-    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, datagram.activity.data(), datagram.busy,
-                               datagram.resting != 0};
+    take_down(datagram, from);
+  }
+}
+
+void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) {
+  here_.insert(datagram.rank);
+  if (rank_ != 0) return;
+  if (datagram.is_report) {
+    const std::string activity(datagram.activity.data(), strnlen(datagram.activity.data(), kActivityBytes));
+    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, activity, datagram.busy, datagram.resting};
+  } else {
+    Datagram answer{};
+    answer.job = job_;
+    (void)sendto(socket_, &answer, sizeof answer, 0, generic(from), sizeof from);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ struct ProcessReport {
 
 /// Carries reports to rank 0 by UDP, independently of MPI. Each report is one datagram to every address of rank 0's
 /// host, and is repeated, so it needs no answer. A job whose hosts cannot reach each other by UDP still ends; its ranks
-/// then count as silent.
+/// then count as silent. Besides, ranks say that they are there, and rank 0 answers.
 class ProcessTable {
  public:
   /// Collective: rank 0 opens a socket and tells all ranks its addresses.
@@ -37,13 +37,19 @@ class ProcessTable {
   /// Sends this rank's report. On rank 0: records it, together with all reports that have arrived.
   void report(const ProcessReport& report);
 
+  /// Says that this rank is there. Returns whose word has arrived since the last call: on rank 0 that of any rank, on
+  /// others that of rank 0.
+  [[nodiscard]] std::set<int> say_here();
+
   /// On rank 0: the last report of each rank that sent one.
   [[nodiscard]] const std::map<int, ProcessReport>& reports() const { return reports_; }
 
  private:
   struct Datagram;
   [[nodiscard]] std::vector<std::uint8_t> open_and_list_addresses();
+  void send(const Datagram& datagram);
   void take_down_all();
+  void take_down(const Datagram& datagram, const sockaddr_in& from);
 
   int rank_;
   int size_;
@@ -51,6 +57,7 @@ class ProcessTable {
   std::uint64_t job_ = 0;  // random, so that another job's datagrams are ignored
   std::vector<sockaddr_in> addresses_;
   std::map<int, ProcessReport> reports_;
+  std::set<int> here_;  // who said so since the last look
 };
 
 }  // namespace fabricbench

@@ -4,7 +4,6 @@
 
 namespace fabricbench {
 
-/// Other ranks wait longer than rank 0, which knows more and should speak first.
 Seconds StallDetector::patience(int rank, Seconds timeout) { return rank == 0 ? timeout : timeout * 1.25 + 2; }
 
 Seconds StallDetector::interval() const { return std::clamp(timeout_ / 8, 0.05, 1.0); }

@@ -16,6 +16,10 @@ class StallDetector {
     Seconds awake = 0;  ///< total time for which its main thread has had a processor or waited for one
   };
 
+  /// The time without progress after which a process ends the job. Others wait longer than rank 0, which knows more and
+  /// should speak first.
+  [[nodiscard]] static Seconds patience(int rank, Seconds timeout);
+
   enum class Action {
     kNothing,
     kReport,  ///< to rank 0
@@ -37,8 +41,6 @@ class StallDetector {
   [[nodiscard]] Stall look(const Sight& sight);
 
  private:
-  [[nodiscard]] static Seconds patience(int rank, Seconds timeout);
-
   Seconds timeout_;
   Seconds patience_;
   Sight last_;  // the process when it last made progress

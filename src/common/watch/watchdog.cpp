@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/core/exit_status.h"
+#include "common/core/shortened_list.h"
 
 namespace fabricbench {
 namespace {
@@ -24,6 +26,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostLines = 16;
+constexpr const char* kSilent = "silent: stopped, dead or out of reach";
 constexpr double kAsleep = 0.02;  // MPI polls while it waits, so a rank that uses less processor time is not in MPI
 
 const char* words_for(Phase phase) {
@@ -128,7 +131,7 @@ void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
   auto met = std::make_unique<Group>(group, std::move(watched));
   const std::lock_guard lock(mutex_);
   group_ = std::move(met);
-  heartbeat_.restart();
+  heartbeat_.count_from(0);
   is_new_ = true;
   changed_.notify_one();
 }
@@ -136,9 +139,33 @@ void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
 void Watchdog::part() {
   const std::lock_guard lock(mutex_);
   group_.reset();
+  heartbeat_.count_from(0);
   is_new_ = true;
   changed_.notify_one();
 }
+
+void Watchdog::be_alone() {
+  part();
+  const std::lock_guard lock(mutex_);
+  roll_.reset();
+  world_.reset();
+}
+
+/// The first calls are answered at once, so that who gets stuck soon was heard before.
+void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
+  auto all = std::make_unique<Group>(world, std::move(watched));
+  std::set<int> heard = all->table.say_here();
+  for (int answer = 0; answer < 2; ++answer) {
+    world.barrier();
+    heard.merge(all->table.say_here());
+  }
+  const std::lock_guard lock(mutex_);
+  world_ = std::move(all);
+  roll_.emplace(StallDetector::patience(world.rank(), timeout_));
+  for (const int rank : heard) roll_->hear(rank, sight().time);
+}
+
+const Watchdog::Group* Watchdog::company() const { return group_ ? group_.get() : world_.get(); }
 
 /// The time for which the main thread has had a processor or waited for one: on a crowded machine, a rank that polls
 /// may get almost none. Without schedstat (proc(5)) waiting does not count. 0 if unknown.
@@ -160,15 +187,16 @@ std::string Watchdog::activity() const {
 
 StallDetector::Sight Watchdog::sight() const {
   const std::chrono::duration<Seconds> time = SteadyClock::now().time_since_epoch();
-  return {heartbeat_.steps(), time.count(), time_awake()};
+  return {heartbeat_.progress(), time.count(), time_awake()};
 }
 
 void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     is_new_ = false;
-    const Seconds limit = timeout_ + (group_ ? group_->watched.grace : 0);
-    StallDetector detector(group_ ? group_->rank : rank_, limit, sight());
+    const Group* const known = company();
+    const Seconds limit = timeout_ + (known != nullptr ? known->watched.grace : 0);
+    StallDetector detector(known != nullptr ? known->rank : rank_, limit, sight());
     const std::chrono::duration<Seconds> interval(detector.interval());
     while (!changed_.wait_for(lock, interval, [this] { return is_new_ || stopping_; })) look(detector);
   }
@@ -176,31 +204,53 @@ void Watchdog::watch() {
 
 void Watchdog::look(StallDetector& detector) {
   const StallDetector::Sight seen = sight();
+  look_for_others(seen.time);
   const StallDetector::Stall stall = detector.look(seen);
   if (stall.action == StallDetector::Action::kNothing) return;
-  const bool resting = heartbeat_.phase() == Phase::kRest;
-  if (group_) group_->table.report({seen.steps, stall.stuck_s, activity(), stall.busy, resting});
-  if (stall.action == StallDetector::Action::kEnd && !resting) end_job(stall.stuck_s);
+  report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest()});
+  if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s, findings());
+}
+
+void Watchdog::report(const ProcessReport& report) {
+  if (group_ || world_) (group_ ? group_ : world_)->table.report(report);
+}
+
+/// Only at rest it matters who is gone: else the others of the group notice, and know more.
+void Watchdog::look_for_others(Seconds now) {
+  if (!roll_ || !roll_->is_due(now)) return;
+  if (is_at_rest()) report({heartbeat_.steps(), 0, heartbeat_.activity(), 1, true});  // or it would seem to be silent
+  for (const int rank : world_->table.say_here()) roll_->hear(rank, now);
+  const std::vector<int> gone = roll_->gone(now);
+  if (gone.empty() || !is_at_rest()) return;
+  std::vector<std::string> lines;
+  lines.reserve(gone.size());
+  for (const int rank : gone) {
+    lines.push_back(
+        fmt::format("{}: {}", rank == 0 ? world_->first : world_->names[static_cast<std::size_t>(rank)], kSilent));
+  }
+  end_job(StallDetector::patience(rank_, timeout_), shortened(std::move(lines), kMostLines, "more"));
 }
 
 /// A line each.
 std::vector<std::string> Watchdog::findings() const {
-  if (group_ && group_->rank == 0) return who_is_missing(group_->table.reports(), group_->names);
-  if (group_) return {fmt::format("{}: {}, and {} did not answer", group_->watched.name, activity(), group_->first)};
+  if (is_at_rest()) return {fmt::format("{}: {}, and stuck in this itself", name_, heartbeat_.activity())};
+  if (const Group* const known = company()) {
+    if (known->rank == 0) return who_is_missing(known->table.reports(), known->names);
+    return {fmt::format("{}: {}, and {} did not answer", known->watched.name, activity(), known->first)};
+  }
   return {fmt::format("{}: {}, {}", name_, activity(), guess_for(heartbeat_.phase()))};
 }
 
-void Watchdog::end_job(Seconds stuck) {
+void Watchdog::end_job(Seconds stuck, const std::vector<std::string>& findings) {
   limit_own_end();
   const std::string reason =
       fmt::format("no progress for {}, the limit is --timeout {:g}", readable_seconds(stuck), timeout_);
   std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);
-  const std::vector<std::string> lines = findings();
-  for (const std::string& line : lines) text += fmt::format("fabricbench:   {}\n", line);
+  for (const std::string& line : findings) text += fmt::format("fabricbench:   {}\n", line);
   fmt::print(stderr, "{}", text);
   std::fflush(stderr);
   const bool has_own = group_ && group_->watched.on_timeout;
-  (has_own ? group_->watched.on_timeout : on_timeout_)(fmt::format("{}; {}", reason, fmt::join(lines, "; ")));
+  (has_own ? group_->watched.on_timeout : on_timeout_)(fmt::format("{}; {}", reason, fmt::join(findings, "; ")));
   std::_Exit(static_cast<int>(ExitStatus::kTimeout));
 }
 
@@ -245,9 +295,9 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
   for (int process = 0; process < static_cast<int>(names.size()); ++process) {
     const auto report = reports.find(process);
     if (report == reports.end()) {
-      missing.push_back(line_of(process, names, "silent: stopped, dead or out of reach"));
+      missing.push_back(line_of(process, names, kSilent));
     } else if (report->second.resting) {
-      continue;
+      if (report->second.stuck_s > 0) missing.push_back(stuck_line(process, "stuck", report->second));
     } else if (report->second.steps < furthest) {
       missing.push_back(stuck_line(process, "has not arrived", report->second));
     } else if (somebody_polls && report->second.busy < kAsleep) {
@@ -256,9 +306,7 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
       waiting.push_back(process);
     }
   }
-  const std::size_t left_out = missing.size() > kMostLines ? missing.size() - kMostLines : 0;
-  missing.resize(missing.size() - left_out);
-  if (left_out > 0) missing.push_back(fmt::format("and {} more", left_out));
+  missing = shortened(std::move(missing), kMostLines, "more");
   if (!waiting.empty()) {
     const ProcessReport& first = reports.at(waiting.front());
     missing.push_back(fmt::format("{} rank{} wait{}, the first is {}", waiting.size(), waiting.size() == 1 ? "" : "s",

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 #include "common/watch/process_table.h"
+#include "common/watch/roll_call.h"
 #include "common/watch/stall_detector.h"
 
 namespace fabricbench {
@@ -50,22 +52,27 @@ class Heartbeat {
   /// Sets the name of the case that is measured; not for timed loops.
   void enter_case(const std::string& label);
   void tick() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  /// Counts steps from 0 again.
-  void restart() { steps_.store(0, std::memory_order_relaxed); }
+  /// A sign of life that is no step: other ranks may take more or fewer.
+  void wait_on() { looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void count_from(std::uint64_t steps) { steps_.store(steps, std::memory_order_relaxed); }
 
   [[nodiscard]] std::uint64_t steps() const { return steps_.load(std::memory_order_relaxed); }
+  /// A number that changes with every step and sign of life.
+  [[nodiscard]] std::uint64_t progress() const { return steps() + looks_.load(std::memory_order_relaxed); }
   [[nodiscard]] Phase phase() const { return phase_.load(std::memory_order_relaxed); }
   /// Such as `measuring 64 KiB float sum, out-of-place`.
   [[nodiscard]] std::string activity() const;
 
  private:
   std::atomic<std::uint64_t> steps_{0};
+  std::atomic<std::uint64_t> looks_{0};
   std::atomic<Phase> phase_{Phase::kStartMpi};
   mutable std::mutex mutex_;
   std::string label_;
 };
 
-/// While this lives, this rank waits for others that measure, and nobody waits for it: it has no time limit.
+/// While this lives, this rank waits for others that measure, and nobody waits for it. It has no time limit, as long as
+/// its heartbeat goes on and the others are there. All ranks end their rest together, and count their steps from there.
 class Rest {
  public:
   explicit Rest(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
@@ -73,7 +80,10 @@ class Rest {
   }
   Rest(const Rest&) = delete;
   Rest& operator=(const Rest&) = delete;
-  ~Rest() { heartbeat_.enter(before_); }
+  ~Rest() {
+    heartbeat_.count_from(0);
+    heartbeat_.enter(before_);
+  }
 
  private:
   Heartbeat& heartbeat_;
@@ -109,8 +119,14 @@ class Watchdog {
   [[nodiscard]] Seconds timeout() const { return timeout_; }
   /// From now on the processes of `group` report to its first one. Collective; steps are counted from 0.
   void meet(const mpi::Communicator& group, Watched watched);
-  /// From now on this process knows itself only.
+  /// From now on this process knows the job's processes, where the roll is called, or itself only. Steps are counted
+  /// from 0.
   void part();
+  /// From now on the processes of `world`, all of the job's, say now and then that they are there, so that one that is
+  /// gone is noticed while the others rest. Collective; needs a time limit.
+  void call_roll(const mpi::Communicator& world, Watched watched);
+  /// From now on this process knows itself only.
+  void be_alone();
 
  private:
   struct Group;
@@ -118,11 +134,15 @@ class Watchdog {
   void stop();
   void watch();
   [[nodiscard]] std::string activity() const;
+  [[nodiscard]] bool is_at_rest() const { return heartbeat_.phase() == Phase::kRest; }
   [[nodiscard]] Seconds time_awake() const;
   [[nodiscard]] StallDetector::Sight sight() const;
   void look(StallDetector& detector);
+  void look_for_others(Seconds now);
+  void report(const ProcessReport& report);
+  [[nodiscard]] const Group* company() const;
   [[nodiscard]] std::vector<std::string> findings() const;
-  [[noreturn]] void end_job(Seconds stuck);
+  [[noreturn]] void end_job(Seconds stuck, const std::vector<std::string>& findings);
 
   Heartbeat heartbeat_;
   std::string name_;
@@ -134,6 +154,8 @@ class Watchdog {
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::unique_ptr<Group> group_;  // null: not met
+  std::unique_ptr<Group> world_;  // all processes of the job; null: nobody calls the roll
+  std::optional<RollCall> roll_;  // of world_
   bool is_new_ = false;           // whether there is another group since the last look
   bool stopping_ = false;
   std::thread thread_;

@@ -117,7 +117,8 @@ class NcclSession final : public Session, private ChoiceObserver {
   // Destroyed before the communicators, because destroying or aborting one waits for every CUDA graph with its
   // operations.
   std::optional<cuda::Recording> recording_;
-  Seconds wait_limit_ = options_.timeout;
+  /// Longer than the watchdog of any process waits (StallDetector::patience): the first one may be what does not come.
+  Seconds wait_limit_ = options_.timeout > 0 ? 1.25 * options_.timeout + 2 : 0;
   std::function<void()> poll_;  // created once, because wait() allocates nothing
   Seconds next_error_check_ = 0;
 };
