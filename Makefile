@@ -1,7 +1,7 @@
 # Front door: each target is one call of the tool that does the work.
 PREFIX ?= /usr/local
 
-.PHONY: all test test-rdma test-cluster mutants simulate install records format tidy clean
+.PHONY: all test test-rdma test-cluster faults mutants simulate install records format tidy clean
 
 all:
 	cmake --preset release
@@ -20,6 +20,14 @@ simulate: all
 # Sweeps over 16 hosts made of network namespaces, with planted faults: half an hour.
 test-cluster: all
 	tests/cluster/complete.sh build
+
+# Every call of every function goes wrong once, in every program: takes days, and goes on where it was broken off. With
+# FAULTS="--sample 1000 --seed 7", or "--program tcp_bw --function send", a part of it.
+faults:
+	cmake --preset ci
+	cmake --build --preset ci --target programs test_programs_on_fakes faulty_calls
+	FABRICBENCH_PROGRAMS=build FABRICBENCH_PROGRAMS_ON_FAKES=build/tests/programs/on_fakes FABRICBENCH_FAULTY_CALLS=build/tests/libfaulty_calls.so \
+	    tests/faults/campaign.py --table build/faults.tsv --resume --page docs/reliability.md $(FAULTS)
 
 # Whether the tests notice changes of the sources: takes hours, and goes on where it was broken off.
 mutants:
