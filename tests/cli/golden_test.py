@@ -54,8 +54,9 @@ DIFFERING_JSON = [
     (r'"wires":\[\{.*?\}\]', '"wires":["LIST"]'),
     (r"(Rank \d+ of host )\S+", r"\1HOST"),
     (r'"(preemptions|most_preempted_rank|peak_memory_bytes|stolen_percent)":[^,}]+', r'"\1":"NUMBER"'),
-    (r'"A host has \d+ more ranks? than processors: [^"]*",?', ""),
-    (r'"CPU steal on [^"]*",?', ""),
+    # In a list, with the comma before it or behind it.
+    (r',"(A host has \d+ more ranks? than processors: |CPU steal on )[^"]*"', ""),
+    (r'"(A host has \d+ more ranks? than processors: |CPU steal on )[^"]*",?', ""),
 ]
 PREEMPTIONS_IN_CSV = [(r"(\d),\d+,([^,]*,\d+,\d+,{6}[^,]*,{5}[^,]*,[^,]*,)$", r"\1,PREEMPTED,\2")]
 
