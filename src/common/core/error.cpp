@@ -28,8 +28,7 @@ const char* message_of(const std::exception& error) {
   }
   if (is_of_thread(error)) {
     return "cannot start a thread: Resource temporarily unavailable; raise the limit on processes (ulimit -u, or "
-           "pids.max "
-           "of the cgroup)";
+           "pids.max of the cgroup)";
   }
   return error.what();
 }

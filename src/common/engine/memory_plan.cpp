@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/host/identity.h"
 #include "common/host/memory.h"
 #include "common/measure/workspace.h"
@@ -49,14 +50,13 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes pool) {
   const Bytes most = per_rank / buffers > besides ? per_rank / buffers - besides : 0;
   const SizeRange& sizes = options.sizes;
   if (sizes.min_bytes > most) {
-    throw Error(
-        ExitStatus::kMissing,
-        fmt::format(
-            "the smallest message, {}, needs {} per rank for {} buffer{}, but only {} per rank is available; "
-            "lower --min-bytes, run fewer ranks on a host, or free memory",
-            readable_bytes(sizes.min_bytes),
-            readable_bytes(std::min(sizes.min_bytes, kMostBytes / buffers - besides) * buffers + besides * buffers),
-            buffers, buffers == 1 ? "" : "s", readable_bytes(per_rank)));
+    throw Error(ExitStatus::kMissing,
+                fmt::format("the smallest message, {}, needs {} per rank for {}, but only {} per rank is available; "
+                            "lower --min-bytes, run fewer ranks on a host, or free memory",
+                            readable_bytes(sizes.min_bytes),
+                            readable_bytes(std::min(sizes.min_bytes, kMostBytes / buffers - besides) * buffers +
+                                           besides * buffers),
+                            counted(buffers, "buffer"), readable_bytes(per_rank)));
   }
   MemoryPlan plan{sizes.max_bytes, 0, {}};
   if (plan.max_bytes > most) {

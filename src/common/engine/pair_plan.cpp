@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/engine/pair_rounds.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
@@ -77,8 +78,8 @@ void describe(Form& form, Message& chosen) {
 std::string rounds_line(const std::vector<std::vector<int>>& rounds) {
   std::size_t most = 0;
   for (const std::vector<int>& round : rounds) most = std::max(most, round.size());
-  return fmt::format("Rounds: {}, one after the other, with at most {} pair{} at the same time", rounds.size(), most,
-                     most == 1 ? "" : "s");
+  return fmt::format("Rounds: {}, one after the other, with at most {} at the same time", rounds.size(),
+                     counted(most, "pair"));
 }
 
 /// The processes of these pairs without duplicates, in the order of the pairs.

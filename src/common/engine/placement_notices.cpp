@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "common/core/wording.h"
 #include "common/host/topology.h"
 
 namespace fabricbench {
@@ -35,10 +36,10 @@ std::vector<std::string> placement_notices(const mpi::Communicator& world, const
   }
   if (!process.on_nccl) return notices;
   if (const int fewest = narrowest(world, on_host, process.processes_here); fewest > 0) {
-    notices.push_back(fmt::format(
-        "A process may use only {} processor{} of its host, where its thread and NCCL's take turns: times can be "
-        "several times as long; {}",
-        fewest, fewest == 1 ? "" : "s", kUnbind));
+    notices.push_back(
+        fmt::format("A process may use only {} of its host, where its thread and NCCL's take turns: times can be "
+                    "several times as long; {}",
+                    counted(fewest, "processor"), kUnbind));
   }
   return notices;
 }

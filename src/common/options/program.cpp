@@ -115,6 +115,12 @@ Program program_of_messages(const std::string& name, const std::string& summary,
           .checks = {check_sizes, check_iterations}};
 }
 
+std::string first_above_last(const SizeRange& sizes) {
+  return fmt::format(
+      "the first size, --min-bytes {}, is above the last, --max-bytes {}; raise --max-bytes or lower --min-bytes",
+      exact_bytes(sizes.min_bytes), exact_bytes(sizes.max_bytes));
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> option_values(const Program& program, const Options& options) {
@@ -127,11 +133,7 @@ std::vector<std::pair<std::string, std::string>> option_values(const Program& pr
 
 void check_sizes(const Options& options) {
   const SizeRange& sizes = options.sizes;
-  if (sizes.min_bytes > sizes.max_bytes) {
-    throw UsageError(fmt::format(
-        "the first size, --min-bytes {}, is above the last, --max-bytes {}; raise --max-bytes or lower --min-bytes",
-        exact_bytes(sizes.min_bytes), exact_bytes(sizes.max_bytes)));
-  }
+  if (sizes.min_bytes > sizes.max_bytes) throw UsageError(first_above_last(sizes));
   if (sizes.step_factor == 1 && sizes.step_bytes == 0 && sizes.min_bytes < sizes.max_bytes) {
     throw UsageError(
         "--step-bytes 0 would repeat the first size for ever; give a step such as --step-bytes 1M, or a factor such as "
@@ -143,11 +145,8 @@ void check_sizes(const Options& options) {
 void check_first_size(const Options& options) {
   const SizeRange& sizes = options.sizes;
   if (sizes.min_bytes <= sizes.max_bytes || options.has_given({"maxbytes"})) return;
-  throw UsageError(
-      fmt::format("the first size, --min-bytes {}, is above the last, --max-bytes {}; raise --max-bytes or lower "
-                  "--min-bytes (-b of "
-                  "iperf3 is a bitrate, and there is none here: messages are sent as fast as TCP takes them)",
-                  exact_bytes(sizes.min_bytes), exact_bytes(sizes.max_bytes)));
+  throw UsageError(first_above_last(sizes) +
+                   " (-b of iperf3 is a bitrate, and there is none here: messages are sent as fast as TCP takes them)");
 }
 
 /// The defaults of nccl-tests 2.19; what the user gives counts more.

@@ -18,6 +18,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/shortened_list.h"
+#include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {
@@ -131,7 +132,7 @@ void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
   auto met = std::make_unique<Group>(group, std::move(watched));
   const std::lock_guard lock(mutex_);
   group_ = std::move(met);
-  heartbeat_.count_from(0);
+  heartbeat_.restart();
   is_new_ = true;
   changed_.notify_one();
 }
@@ -139,7 +140,7 @@ void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
 void Watchdog::part() {
   const std::lock_guard lock(mutex_);
   group_.reset();
-  heartbeat_.count_from(0);
+  heartbeat_.restart();
   is_new_ = true;
   changed_.notify_one();
 }
@@ -165,7 +166,7 @@ void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
   for (const int rank : heard) roll_->hear(rank, sight().time);
 }
 
-const Watchdog::Group* Watchdog::company() const { return group_ ? group_.get() : world_.get(); }
+Watchdog::Group* Watchdog::company() const { return group_ ? group_.get() : world_.get(); }
 
 /// The time for which the main thread has had a processor or waited for one: on a crowded machine, a rank that polls
 /// may get almost none. Without schedstat (proc(5)) waiting does not count. 0 if unknown.
@@ -212,7 +213,7 @@ void Watchdog::look(StallDetector& detector) {
 }
 
 void Watchdog::report(const ProcessReport& report) {
-  if (group_ || world_) (group_ ? group_ : world_)->table.report(report);
+  if (Group* const known = company()) known->table.report(report);
 }
 
 /// Only at rest it matters who is gone: else the others of the group notice, and know more.
@@ -309,7 +310,7 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
   missing = shortened(std::move(missing), kMostLines, "more");
   if (!waiting.empty()) {
     const ProcessReport& first = reports.at(waiting.front());
-    missing.push_back(fmt::format("{} rank{} wait{}, the first is {}", waiting.size(), waiting.size() == 1 ? "" : "s",
+    missing.push_back(fmt::format("{} wait{}, the first is {}", counted(waiting.size(), "rank"),
                                   waiting.size() == 1 ? "s" : "", line_of(waiting.front(), names, first.activity)));
   }
   return missing;

@@ -54,7 +54,8 @@ class Heartbeat {
   void tick() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   /// A sign of life that is no step: other ranks may take more or fewer.
   void wait_on() { looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  void count_from(std::uint64_t steps) { steps_.store(steps, std::memory_order_relaxed); }
+  /// Counts steps from 0 again.
+  void restart() { steps_.store(0, std::memory_order_relaxed); }
 
   [[nodiscard]] std::uint64_t steps() const { return steps_.load(std::memory_order_relaxed); }
   /// A number that changes with every step and sign of life.
@@ -81,7 +82,7 @@ class Rest {
   Rest(const Rest&) = delete;
   Rest& operator=(const Rest&) = delete;
   ~Rest() {
-    heartbeat_.count_from(0);
+    heartbeat_.restart();
     heartbeat_.enter(before_);
   }
 
@@ -140,7 +141,7 @@ class Watchdog {
   void look(StallDetector& detector);
   void look_for_others(Seconds now);
   void report(const ProcessReport& report);
-  [[nodiscard]] const Group* company() const;
+  [[nodiscard]] Group* company() const;
   [[nodiscard]] std::vector<std::string> findings() const;
   [[noreturn]] void end_job(Seconds stuck, const std::vector<std::string>& findings);
 

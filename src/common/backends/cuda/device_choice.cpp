@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::cuda {
 namespace {
@@ -35,11 +36,10 @@ PoolKey key_of(const ProcessDevices& process) {
 [[noreturn]] void throw_too_few(const ProcessDevices& process, std::size_t rank, const std::string& demand,
                                 std::string_view shared_by) {
   const std::size_t seen = process.uuids.size();
-  throw Error(
-      ExitStatus::kMissing,
-      fmt::format("cuda: process {} on {} sees {} CUDA device{}, but {}; start fewer processes on a host, lower "
-                  "-g, show them more devices in CUDA_VISIBLE_DEVICES, or let all use the same with {}",
-                  rank, process.host_name, seen, seen == 1 ? "" : "s", demand, shared_by));
+  throw Error(ExitStatus::kMissing,
+              fmt::format("cuda: process {} on {} sees {}, but {}; start fewer processes on a host, lower "
+                          "-g, show them more devices in CUDA_VISIBLE_DEVICES, or let all use the same with {}",
+                          rank, process.host_name, counted(seen, "CUDA device"), demand, shared_by));
 }
 
 std::size_t needed(const ProcessDevices& process) { return static_cast<std::size_t>(std::max(process.needed, 0)); }

@@ -11,6 +11,7 @@
 
 #include "common/core/error.h"
 #include "common/core/units.h"
+#include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {
@@ -44,9 +45,9 @@ HugePageBuffers::HugePageBuffers(int processes, std::filesystem::path root)
   }
   const std::uint64_t least = kBuffers * static_cast<std::uint64_t>(processes_);
   if (pages_.free >= least) return;
-  throw too_few(pages_, least,
-                fmt::format("{} rank{} there take{} {} at least", processes_, processes_ == 1 ? "" : "s",
-                            processes_ == 1 ? "s" : "", least));
+  throw too_few(
+      pages_, least,
+      fmt::format("{} there take{} {} at least", counted(processes_, "rank"), processes_ == 1 ? "s" : "", least));
 }
 
 HugePageBuffers::~HugePageBuffers() {

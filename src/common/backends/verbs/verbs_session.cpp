@@ -11,6 +11,7 @@
 #include "common/backends/verbs/background_stream.h"
 #include "common/backends/verbs/provider_connection.h"
 #include "common/core/error.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::verbs {
 namespace {
@@ -337,9 +338,9 @@ Bytes VerbsSession::distance_of(Bytes size) const {
 
 std::string VerbsSession::library() const {
   const RdmaOptions& options = settings_.options;
-  return fmt::format("libibverbs, {} {}, {} queue pair{}, {} port {} ({}{})", name(options.transport),
-                     name(settings_.verb), options.queue_pairs, options.queue_pairs == 1 ? "" : "s",
-                     device_.port.device, device_.port.port, network_of(device_.port),
+  return fmt::format("libibverbs, {} {}, {}, {} port {} ({}{})", name(options.transport), name(settings_.verb),
+                     counted(options.queue_pairs, "queue pair"), device_.port.device, device_.port.port,
+                     network_of(device_.port),
                      device_.port.rate > 0 ? fmt::format(", {:.4g} Gb/s", device_.port.rate * 8 / 1e9) : "");
 }
 
