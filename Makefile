@@ -1,7 +1,7 @@
 # Front door: each target is one call of the tool that does the work.
 PREFIX ?= /usr/local
 
-.PHONY: all test test-rdma test-cluster faults mutants simulate install records format tidy clean
+.PHONY: all test test-rdma test-cluster faults fuzz mutants simulate install records format tidy clean
 
 all:
 	cmake --preset release
@@ -29,6 +29,10 @@ faults:
 	FABRICBENCH_PROGRAMS=build FABRICBENCH_PROGRAMS_ON_FAKES=build/tests/programs/on_fakes FABRICBENCH_FAULTY_CALLS=build/tests/libfaulty_calls.so \
 	    tests/faults/campaign.py --table build/faults.tsv --resume --page docs/reliability.md $(FAULTS)
 
+# Random input for everything that reads what comes from outside: ten minutes for each reader.
+fuzz:
+	scripts/fuzz.sh
+
 # Whether the tests notice changes of the sources: takes hours, and goes on where it was broken off.
 mutants:
 	python3 -m venv build-mutants/venv
@@ -50,4 +54,4 @@ tidy:
 	scripts/test.sh --lint
 
 clean:
-	cmake -E rm -rf build build-debug build-mutants build-tidy
+	cmake -E rm -rf build build-debug build-fuzz build-mutants build-tidy

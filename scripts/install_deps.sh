@@ -28,6 +28,7 @@ EOT
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
 #   static NAME      found on the PATH, statically linked
+#   fuzzer NAME      a compiler that has libFuzzer
 #   module NAMES     all imported by the python3 on the PATH, or by the system's, which packages install into
 # The package - means that it is not used there: the guests of tests/rdma use a kernel from Debian's packages.
 dependency_table() {
@@ -67,6 +68,8 @@ test    static   busybox             busybox-static       -
 test    command  ibv_rc_pingpong     ibverbs-utils        -
 test    command  clang-format        clang-format         clang-tools-extra
 test    command  clang-tidy          clang-tidy           clang-tools-extra
+test    command  clang++             clang                clang
+test    fuzzer   clang++             libclang-rt-dev      compiler-rt
 test    command  shellcheck          shellcheck           ShellCheck
 EOT
 }
@@ -78,6 +81,7 @@ is_there() {
         header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$2" | c++ -E -x c++ - ;;
         # The compiler prints a full path for a library that it has, and the bare name otherwise.
         library) [[ $(c++ -print-file-name="$2") == /* ]] ;;
+        fuzzer) has_fuzzer "$2" ;;
         static) command -v "$2" && ! grep -q /lib64/ld-linux "$(command -v "$2")" ;;
         module) python3 -c "import $2" || /usr/bin/python3 -c "import $2" ;;
     esac >/dev/null 2>&1

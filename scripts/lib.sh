@@ -37,6 +37,12 @@ seconds_of() {
     esac
 }
 
+# has_fuzzer COMPILER: whether it links libFuzzer.
+has_fuzzer() {
+    echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+        "$1" -x c++ -fsanitize=fuzzer -o /dev/null - 2>/dev/null
+}
+
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
 # Prints the words quoted for a shell.

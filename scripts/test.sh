@@ -13,6 +13,8 @@ readonly kSanitizedSuites=(unit mpi cli nccl)
 readonly kExtended=extended
 # The label of tests that --all leaves out, because tests with the label above contain them.
 readonly kExcerpt=excerpt
+# With --all, for each reader of what comes from outside.
+readonly kFuzzTime=20s
 # The time limit of a test without a shorter one of its own.
 readonly kTestTimeout_s=300
 # Most tests start MPI jobs, which wait half of the time, and count as two.
@@ -303,6 +305,10 @@ test_all() {
     test_suites
     say "these ran in addition to the default:"
     ctest --test-dir "$PWD/$build" --show-only --label-regex "^$kExtended\$" | sed -n 's/^ *Test *#[0-9]*: /    /p'
+    if [[ ${#only[@]} -eq 0 ]]; then
+        say "random input for $kFuzzTime"
+        scripts/fuzz.sh --time "$kFuzzTime" || outcome=$?
+    fi
     set_preset debug
     if [[ -n $(chosen_suites) ]]; then
         say "and now everything under the sanitizers"

@@ -1,0 +1,15 @@
+// Records and logs of launches, as `fabricbench compare` reads them.
+
+#include "cluster/tools/launch_files.h"
+#include "cluster/tools/launch_logs.h"
+#include "readers.h"
+#include "support.h"
+
+using namespace fabricbench;
+
+void fuzz::read_launches(std::string_view input) {
+  static_cast<void>(cluster::is_launch_log(input));
+  tolerate([&] { static_cast<void>(cluster::launches_in_log(input, "log", 0)); });
+  const MemoryFile file(input);
+  tolerate([&] { static_cast<void>(cluster::launches_in(file.path())); });
+}
