@@ -68,14 +68,15 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
           static_cast<std::size_t>(options.rdma.parallel)};
 }
 
-/// Tells the connecting side the port of the other side, and both sides the name of the other one.
-void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& addresses, std::uint16_t listening) {
+/// Tells the connecting side where the other side listens, and both sides the name of the other one.
+void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& addresses,
+          const rdma_cm::Invitation& invitation) {
   const mpi::Communicator& group = setup.team->group();
   const std::string own = fmt::format("rank {} on {}", setup.team->process_in_job(), setup.placed.host);
   const std::vector<std::string> names = all_gather(group, own);
-  const auto port = static_cast<std::uint16_t>(group.max(std::int64_t{listening}));
+  const std::vector<std::string> invitations = all_gather(group, to_text(invitation));
   const bool connects = setup.connects();
-  if (connects) links.set_peer(addresses.accepting, port);
+  if (connects) links.set_peer(addresses.accepting, rdma_cm::parse_invitation(invitations[1]));
   setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
                            verbs::describe(connects ? addresses.accepting : addresses.connecting));
 }
@@ -111,14 +112,14 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
     check_datagram_size(setup.options, ends);
     return agreed_addresses(ends, rdma.gid);
   });
-  std::uint16_t listening = 0;
+  rdma_cm::Invitation invitation;
   auto links = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
     auto made = std::make_unique<rdma_cm::CmLinks>(link_settings(setup.options, own, gid));
-    if (!setup.connects()) listening = made->listen();
+    if (!setup.connects()) invitation = made->listen();
     return made;
   });
-  meet(setup, *links, addresses, listening);
+  meet(setup, *links, addresses, invitation);
   setup.links = std::move(links);
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));

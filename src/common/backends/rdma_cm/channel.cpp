@@ -1,14 +1,12 @@
 #include "common/backends/rdma_cm/channel.h"
 
 #include <arpa/inet.h>
-#include <endian.h>
 #include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -58,16 +56,6 @@ PendingEvent Channel::wait(Seconds longest) const {
 std::uint16_t listen_at(rdma_cm_id* bound, std::size_t backlog) {
   check(rdma_listen(bound, static_cast<int>(backlog)) == 0, "rdma_listen");
   return ntohs(rdma_get_src_port(bound));
-}
-
-std::optional<std::uint32_t> number_in(const rdma_cm_event& request, Transport transport) {
-  const bool datagrams = transport == Transport::kUd;
-  const void* const data = datagrams ? request.param.ud.private_data : request.param.conn.private_data;
-  const std::size_t bytes = datagrams ? request.param.ud.private_data_len : request.param.conn.private_data_len;
-  std::uint32_t number = 0;
-  if (data == nullptr || bytes < sizeof number) return std::nullopt;
-  std::memcpy(&number, data, sizeof number);
-  return be32toh(number);
 }
 
 EventKind kind_of(rdma_cm_event_type type) {

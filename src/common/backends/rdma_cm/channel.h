@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "common/backends/rdma_cm/event.h"
@@ -32,9 +31,6 @@ class Channel {
 /// Starts to accept connection requests, of which `backlog` may wait; the kernel's limit is net.rdma_ucm.max_backlog.
 /// Returns the port.
 [[nodiscard]] std::uint16_t listen_at(rdma_cm_id* bound, std::size_t backlog = 16);
-
-/// The number that the sender of a connection request has added to it, in network byte order; empty if there is none.
-[[nodiscard]] std::optional<std::uint32_t> number_in(const rdma_cm_event& request, Transport transport);
 
 [[nodiscard]] EventKind kind_of(rdma_cm_event_type type);
 

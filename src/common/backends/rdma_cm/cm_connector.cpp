@@ -30,12 +30,12 @@ std::vector<verbs::Gid> CmConnector::usable_gids(const verbs::PortFacts& port,
 std::string CmConnector::invite(const verbs::Meeting& meeting) {
   queue_pairs_ = std::make_unique<CmQueuePairs>(meeting);
   const bool is_called = !meeting.first || meeting.transport == Transport::kUd;
-  return is_called ? fmt::format("{}", queue_pairs_->listen()) : "0";
+  return to_text(is_called ? queue_pairs_->listen() : Invitation{});
 }
 
 verbs::Connected CmConnector::connect(const verbs::Meeting& meeting, const verbs::OwnQueuePairs& own,
                                       const std::string& invitation) {
-  queue_pairs_->take(own, static_cast<std::uint16_t>(std::stoul(invitation)));
+  queue_pairs_->take(own, parse_invitation(invitation));
   try {
     connect_queue_pairs(*queue_pairs_, settings_of(meeting));
   } catch (const Error& error) {

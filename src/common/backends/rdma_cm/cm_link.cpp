@@ -1,7 +1,6 @@
 #include "common/backends/rdma_cm/cm_link.h"
 
 #include <arpa/inet.h>
-#include <endian.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -93,9 +92,9 @@ void CmLink::resolve_route() {
 void CmLink::connect() {
   make_queue_pair();
   rdma_conn_param parameters = connection_parameters();
-  sent_number_ = htobe32(number_);
-  parameters.private_data = &sent_number_;
-  parameters.private_data_len = sizeof sent_number_;
+  ticket_ = make_ticket(parts_.secret, number_);
+  parameters.private_data = ticket_.data();
+  parameters.private_data_len = sizeof ticket_;
   check(rdma_connect(identifier_.get(), &parameters) == 0, "rdma_connect");
 }
 

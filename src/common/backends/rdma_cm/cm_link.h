@@ -8,6 +8,7 @@
 #include "common/backends/rdma_cm/addresses.h"
 #include "common/backends/rdma_cm/channel.h"
 #include "common/backends/rdma_cm/handles.h"
+#include "common/backends/rdma_cm/invitation.h"
 #include "common/backends/rdma_cm/link.h"
 #include "common/backends/verbs/gid_choice.h"
 #include "common/backends/verbs/handles.h"
@@ -43,6 +44,7 @@ struct LinkParts {
   verbs::MemoryRegion send_region;
   verbs::MemoryRegion receive_region;
   SocketAddress peer;
+  std::uint64_t secret = 0;  // of the accepting side
 };
 
 /// A link over librdmacm. Events of its identifier have it as their context.
@@ -88,7 +90,7 @@ class CmLink final : public Link {
   LinkParts& parts_;
   std::size_t place_;
   std::uint32_t number_ = 0;
-  std::uint32_t sent_number_ = 0;  // in network byte order: sent in a connection request
+  Ticket ticket_{};  // sent in a connection request
   Identifier identifier_;
   verbs::AddressHandle address_handle_;
   std::uint32_t remote_queue_pair_ = 0;  // datagrams only, like the key

@@ -6,6 +6,7 @@
 
 #include "common/backends/rdma_cm/check.h"
 #include "common/backends/verbs/explain.h"
+#include "common/core/secret.h"
 
 namespace fabricbench::rdma_cm {
 
@@ -13,13 +14,15 @@ CmLinks::CmLinks(const LinkSettings& settings) : parts_(settings) {
   for (std::size_t place = 0; place < settings.parallel; ++place) links_.emplace_back(parts_, place);
 }
 
-std::uint16_t CmLinks::listen() {
+Invitation CmLinks::listen() {
   constexpr std::size_t kLeast = 16;
-  return listen_at(parts_.anchor.get(), std::max(kLeast, parts_.settings.parallel));
+  parts_.secret = draw_secret();
+  return {listen_at(parts_.anchor.get(), std::max(kLeast, parts_.settings.parallel)), parts_.secret};
 }
 
-void CmLinks::set_peer(const verbs::Gid& gid, std::uint16_t port) {
-  parts_.peer = SocketAddress(gid, port, parts_.settings.transport);
+void CmLinks::set_peer(const verbs::Gid& gid, const Invitation& invitation) {
+  parts_.peer = SocketAddress(gid, invitation.port, parts_.settings.transport);
+  parts_.secret = invitation.secret;
 }
 
 void CmLinks::begin(std::uint64_t first, std::size_t count) {
@@ -51,7 +54,7 @@ std::optional<LinkEvent> CmLinks::next_event(Seconds longest) {
 /// The link that a connection request is for. Anybody may connect to a port: null if the request is not the other
 /// side's next one.
 CmLink* CmLinks::requested(const rdma_cm_event& request) {
-  const std::optional<std::uint32_t> number = number_in(request, parts_.settings.transport);
+  const std::optional<std::uint32_t> number = number_in(request, parts_.settings.transport, parts_.secret);
   CmLink* const link = number ? with_number(*number) : nullptr;
   return link != nullptr && !link->is_open() ? link : nullptr;
 }

@@ -16,10 +16,10 @@ class CmLinks final : public Links {
   /// Throws Error as LinkParts does.
   explicit CmLinks(const LinkSettings& settings);
 
-  /// Starts to accept connection requests, on the accepting side. Returns the port.
-  [[nodiscard]] std::uint16_t listen();
+  /// Starts to accept connection requests, on the accepting side.
+  [[nodiscard]] Invitation listen();
   /// For the connecting side.
-  void set_peer(const verbs::Gid& gid, std::uint16_t port);
+  void set_peer(const verbs::Gid& gid, const Invitation& invitation);
 
   void begin(std::uint64_t first, std::size_t count) override;
   [[nodiscard]] Link& at(std::size_t link) override { return links_[link]; }

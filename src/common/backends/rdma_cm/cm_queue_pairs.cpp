@@ -1,7 +1,5 @@
 #include "common/backends/rdma_cm/cm_queue_pairs.h"
 
-#include <endian.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "common/backends/verbs/explain.h"
 #include "common/backends/verbs/queue_pair_states.h"
 #include "common/core/error.h"
+#include "common/core/secret.h"
 
 namespace fabricbench::rdma_cm {
 
@@ -20,12 +19,24 @@ CmQueuePairs::CmQueuePairs(const verbs::Meeting& meeting)
   set_traffic_class(anchor_.get());
 }
 
-void CmQueuePairs::take(const verbs::OwnQueuePairs& own, std::uint16_t port) {
+Invitation CmQueuePairs::listen() {
+  own_secret_ = draw_secret();
+  return {listen_at(anchor_.get()), own_secret_};
+}
+
+void CmQueuePairs::take(const verbs::OwnQueuePairs& own, const Invitation& peer) {
   domain_ = own.domain;
   queue_pairs_ = own.all;
   ready_.assign(own.all.size(), false);
-  peer_ = SocketAddress(meeting_.peer_gid(), port, meeting_.transport);
+  peer_ = SocketAddress(meeting_.peer_gid(), peer.port, meeting_.transport);
+  peer_secret_ = peer.secret;
   connected_.mtu = meeting_.agreed.mtu;
+}
+
+/// A datagram's peer may ask again, if the answer was lost.
+verbs::Connected CmQueuePairs::connected() {
+  if (!datagrams()) anchor_.reset();
+  return std::move(connected_);
 }
 
 /// Without a value, the host's default for rdma_cm holds.
@@ -62,9 +73,9 @@ rdma_conn_param CmQueuePairs::parameters() const {
 
 void CmQueuePairs::connect() {
   rdma_conn_param asked = parameters();
-  own_number_ = htobe32(asked.qp_num);
-  asked.private_data = &own_number_;
-  asked.private_data_len = sizeof own_number_;
+  ticket_ = make_ticket(peer_secret_, asked.qp_num);
+  asked.private_data = ticket_.data();
+  asked.private_data_len = sizeof ticket_;
   check(rdma_connect(connection_.get(), &asked) == 0, "rdma_connect");
 }
 
@@ -93,7 +104,7 @@ std::optional<Event> CmQueuePairs::next_event(Seconds longest) {
   if (!event) return std::nullopt;
   if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
     turned_away = std::exchange(request_, Identifier(event->id));
-    requesting_ = number_in(*event, meeting_.transport).value_or(0);
+    requesting_ = number_in(*event, meeting_.transport, own_secret_).value_or(0);
     return Event{};  // the next call handles it
   }
   const bool is_last = !connections_.empty() && event->id == connections_.back().get();

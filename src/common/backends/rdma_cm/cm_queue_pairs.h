@@ -7,6 +7,7 @@
 #include "common/backends/rdma_cm/addresses.h"
 #include "common/backends/rdma_cm/channel.h"
 #include "common/backends/rdma_cm/handles.h"
+#include "common/backends/rdma_cm/invitation.h"
 #include "common/backends/rdma_cm/queue_pair_handshake.h"
 #include "common/backends/verbs/connector.h"
 
@@ -19,12 +20,12 @@ class CmQueuePairs final : public QueuePairHandshake {
   /// Binds to the address of the own GID. Throws Error (missing).
   explicit CmQueuePairs(const verbs::Meeting& meeting);
 
-  /// Starts to accept connection requests. Returns the port.
-  [[nodiscard]] std::uint16_t listen() { return listen_at(anchor_.get()); }
-  /// The queue pairs to connect, and the port at which the other rank listens.
-  void take(const verbs::OwnQueuePairs& own, std::uint16_t port);
-  /// The result.
-  [[nodiscard]] verbs::Connected connected() { return std::move(connected_); }
+  /// Starts to accept connection requests.
+  [[nodiscard]] Invitation listen();
+  /// The queue pairs to connect, and where the other rank listens.
+  void take(const verbs::OwnQueuePairs& own, const Invitation& peer);
+  /// The result. No further requests are taken.
+  [[nodiscard]] verbs::Connected connected();
 
   void begin(int queue_pair) override {
     which_ = static_cast<std::size_t>(queue_pair);
@@ -54,11 +55,13 @@ class CmQueuePairs final : public QueuePairHandshake {
   Channel channel_;
   Identifier anchor_;  // bound and listening
   SocketAddress peer_;
+  std::uint64_t own_secret_ = 0;
+  std::uint64_t peer_secret_ = 0;
   ibv_pd* domain_ = nullptr;
   std::span<const verbs::QueuePair> queue_pairs_;
   std::size_t which_ = 0;
   bool is_done_ = false;          // on this side
-  std::uint32_t own_number_ = 0;  // in network byte order: sent in a connection request
+  Ticket ticket_{};               // sent in a connection request
   Identifier request_;            // the last one not handled yet
   std::uint32_t requesting_ = 0;  // the queue pair that it claims to come from
   Identifier connection_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,16 +13,12 @@
 #include "common/backends/sockets/check.h"
 #include "common/backends/sockets/dialer.h"
 #include "common/core/error.h"
+#include "common/core/secret.h"
 
 namespace fabricbench::sockets {
 namespace {
 
 constexpr int kMostStreams = 64;
-
-std::uint64_t draw_number() {
-  std::random_device source;
-  return std::uint64_t{source()} << 32 | source();
-}
 
 /// Raises the limit on open files if necessary for this many connections.
 void require_descriptors(std::size_t connections) {
@@ -112,7 +107,7 @@ std::string Meeting::announce() {
   require_descriptors(partners_.size() * static_cast<std::size_t>(settings_.streams));
   own_ = choose_addresses(settings_.interface, interfaces());
   listeners_ = listen_at_all(own_, settings_.socket_buffer);
-  Announcement own{.host = settings_.host, .network = settings_.network, .job = draw_number(), .endpoints = {}};
+  Announcement own{.host = settings_.host, .network = settings_.network, .job = draw_secret(), .endpoints = {}};
   for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
   return to_text(own);
 }
