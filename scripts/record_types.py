@@ -153,6 +153,8 @@ TYPES = {
         "lost_messages": (int, None),
         "background_gb_per_s": (float, None),
         "wrong_elements": (int, None),
+        "checked_operations": (int, None),
+        "checking_share": (float, None),
         "checked_messages": (int, None),
         "wrong_messages": (int, None),
         "checked_bits_share": (float, None),

@@ -1,4 +1,5 @@
-"""--check all: every message is checked at a place of its own, and one wrong byte among thousands of them is named."""
+"""--check all: every message is checked at a place of its own, and every operation of a collective on fresh buffers; one
+wrong byte among thousands of them is named."""
 
 from launch import PROGRAMS, fault
 from pair_program import PairTest
@@ -52,7 +53,54 @@ class EveryMessage(PairTest):  # 2 ranks, 20 s
         self.assertNotIn("Every message was checked", result.stdout)
 
     def test_other_programs_refuse_it(self):
-        for name in ("all_reduce_perf", "pairwise_bw"):
-            result = self.run_program("-c", "all", program=str(PROGRAMS / name))
-            self.assertEqual(result.status, USAGE)
-            self.assertIn("--check all needs a place for each message, which this program does not have", result.stderr)
+        result = self.run_program("-c", "all", program=str(PROGRAMS / "pairwise_bw"))
+        self.assertEqual(result.status, USAGE)
+        self.assertIn("--check all: this program does not have that (programs of collectives and of messages between "
+                      "two ranks do); give a number of operations",
+                      result.stderr)
+
+
+COUNT = 1024
+OPERATIONS = 200
+ONE_SIZE = ("-b", 4 * COUNT, "-e", 4 * COUNT, "-n", OPERATIONS, "-w", 0)
+
+
+class EveryOperation(PairTest):  # 2 ranks, 10 s
+
+    def test_every_operation_is_checked(self):
+        for name in ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "alltoall"):
+            with self.subTest(name):
+                stdout, context, (row,) = self.measure(f"{name}_perf", *ONE_SIZE, "--check", "all")
+                self.assertEqual((context["options"]["check"], context["timing"]), ("all", "isolated"))
+                for place in ("out_of_place", "in_place"):
+                    if measured := row[place]:
+                        self.assertGreaterEqual(measured["checked_operations"], OPERATIONS)
+                        self.assertTrue(0 < measured["checking_share"] < 1, measured)
+                        self.assertEqual(measured["wrong_elements"], 0)
+                self.assertRegex(stdout, r"# Note: Every measured operation was checked: [\d,]+; filling and checking buffers "
+                                         r"took \d+ % of the time\n")
+
+    def wrong_once(self, mode, after, *arguments):
+        return self.run_program(*ONE_SIZE, "--placement", "out", *arguments, program=str(PROGRAMS / "all_reduce_perf"),
+                                variables=fault(mode, rank=1, least_count=COUNT, after=after, calls=1))
+
+    def test_one_wrong_operation_is_found(self):
+        """Wherever it is among the measured ones; also one that leaves the last element, for the buffer is fresh each time."""
+        for after in (10, OPERATIONS // 2, OPERATIONS - 1):
+            for mode in ("half", "tail"):
+                with self.subTest(after=after, mode=mode):
+                    result = self.wrong_once(mode, after, "-c", "all")
+                    self.assertEqual(result.status, WRONG_DATA, result.stdout + result.stderr)
+                    self.assertIn("over 1 rank; rank 1: first at element ", result.stderr)
+
+    def test_without_it_is_missed(self):
+        result = self.wrong_once("half", OPERATIONS // 2)
+        self.assertEqual(result.status, 0, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"# Note: \d operations? w(as|ere) checked, which finds corruption of 1 in [\d.]+ with "
+                                        r"95 %, and of 1 in 1000 with [\d.]+ %\n")
+
+    def test_what_cannot_be_combined(self):
+        for arguments in (("--timing", "pipelined"), ("--like", "nccl-tests"), ("-m", 2), ("--buffers", "rotate"), ("-G", 2)):
+            with self.subTest(arguments):
+                result = self.run_program(*arguments, "-c", "all", program=str(PROGRAMS / "all_reduce_perf"))
+                self.assertEqual(result.status, USAGE, result.stderr)

@@ -18,15 +18,16 @@ def faulty(function, call, fault, rank):
     return {"LD_PRELOAD": FAULTY_CALLS, "FAULTY_CALL": f"{function}:{call}:{fault}:{rank}"}
 
 
+def run_faulty(function, call, fault, rank, *arguments, program=PROGRAMS / "all_reduce_perf"):
+    settings = [f"{name}={value}" for name, value in faulty(function, call, fault, rank).items()]
+    command = [MPIEXEC, "-np", "2", "env", *settings, program, *map(str, (*SHORT, *arguments))]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+
+
 class StartAndEnd(ProgramTest):  # 2 ranks, 120 s
 
-    def run_faulty(self, function, call, fault, rank, *arguments, program=PROGRAMS / "all_reduce_perf"):
-        settings = [f"{name}={value}" for name, value in faulty(function, call, fault, rank).items()]
-        command = [MPIEXEC, "-np", "2", "env", *settings, program, *map(str, (*SHORT, *arguments))]
-        return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
-
     def ends(self, function, call, fault, rank, said, *arguments):
-        result = self.run_faulty(function, call, fault, rank, *arguments)
+        result = run_faulty(function, call, fault, rank, *arguments)
         self.assertEqual(result.returncode, TIMEOUT, result.stderr)
         self.assertRegex(result.stderr, rf"fabricbench: no progress for [\d.]+ s, the limit is --timeout {LIMIT_S}; "
                                         r"the job is ended\n")
@@ -62,11 +63,27 @@ class StartAndEnd(ProgramTest):  # 2 ranks, 120 s
     @in_a_few_tries
     def test_exit_handlers(self):
         file = self.directory / "exit.json"
-        result = self.run_faulty("exit", 1, "hang", 1, "--json", file)
+        result = run_faulty("exit", 1, "hang", 1, "--json", file)
         self.assertEqual(result.returncode, TIMEOUT, result.stderr)
         self.assertRegex(result.stderr, r"fabricbench: rank 1 on \S+: all results are written, but the process did not end for "
                                         rf"{LIMIT_S} s, the limit is --timeout {LIMIT_S}: a library's exit handler is stuck\n")
         self.assertIn('"exit_status":0', file.read_text().splitlines()[-1])
+
+
+class Stacks(ProgramTest):  # 2 ranks, 30 s
+
+    @in_a_few_tries
+    def test_who_is_stuck_prints_where(self):
+        """The one that is behind, and not the one that waits for it."""
+        for rank, other in ((1, 0), (0, 1)):
+            with self.subTest(rank=rank):
+                result = run_faulty("MPI_Allreduce", 32, "hang", rank, "--stall-action", "stack")
+                self.assertEqual(result.returncode, TIMEOUT, result.stderr)
+                self.assertRegex(result.stderr, rf"fabricbench:   rank {rank} on \S+: its main thread is in\n"
+                                                r"(fabricbench:     .*\n)*"
+                                                r"fabricbench:     MPI_Allreduce \(libfaulty_calls.so\)\n"
+                                                r"(fabricbench:     .*\n)*fabricbench:     .* \(all_reduce_perf\)\n")
+                self.assertNotRegex(result.stderr, rf"rank {other} on \S+: its main thread is in")
 
 
 class OtherPrograms(ProgramTest):  # 2 ranks, 3 s

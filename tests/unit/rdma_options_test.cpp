@@ -23,9 +23,8 @@ Keys operator+(Keys keys, const Keys& others) {
   return keys;
 }
 
-const Keys kShared = {"iters",       "warmup_iters", "run_cycles", "epochs", "seed",  "target_precision",
-                      "time_budget", "order",        "timeout",    "check",  "pairs", "preset",
-                      "strict"};
+const Keys kShared = {"iters", "warmup_iters", "run_cycles",   "epochs", "seed",  "target_precision", "time_budget",
+                      "order", "timeout",      "stall_action", "check",  "pairs", "preset",           "strict"};
 const Keys kOfAllVerbs = {"concurrent",  "devices",     "duration",  "stall_timeout",
                           "ib_dev",      "ib_port",     "gid_index", "mtu",
                           "sl",          "tclass",      "events",    "cpu_freq",

@@ -87,8 +87,8 @@ TEST(RdmaRefusals, RefuseWhatTheyCannotMean) {
       {kSendBw, "--memory cuda:-1", "-1 is too small; the N of cuda:N is at least 0"},
       {kSendBw, "--check some", "'some' is not a whole number; --check (a number or all) is a number such as 0"},
       {kAtomicBw, "--check all",
-       "--check all needs a place for each message, which this program does not have (programs of messages "
-       "between two ranks do); give a number of operations to check besides the timed ones"},
+       "--check all: this program does not have that (programs of collectives and of messages between two ranks do); "
+       "give a number of operations to check besides the timed ones"},
       {kSendBw, "-m 1500", "'1500' is not a path MTU; choose one of 256, 512, 1024, 2048, 4096"},
       {kSendBw, "-c XRC", "'XRC' is not a connection of sends; choose one of RC, UC, UD, SRD, DC"},
       {kWriteBw, "-c UD", "'UD' is not a connection of writes; choose one of RC, UC, SRD, DC"},

@@ -170,4 +170,19 @@ TEST(SignAutocorrelation, IsZeroWhereNothingVariesOrThereIsTooLittle) {
   EXPECT_EQ(sign_autocorrelation(Values{5, 5, 5, 5}), 0);
 }
 
+TEST(ChanceToFind, IsThatOfIndependentOperations) {
+  EXPECT_DOUBLE_EQ(chance_to_find(1, 4), 0.25);
+  EXPECT_DOUBLE_EQ(chance_to_find(2, 2), 0.75);
+  EXPECT_DOUBLE_EQ(chance_to_find(5, 1), 1);
+  EXPECT_NEAR(chance_to_find(1, 1e15), 1e-15, 1e-21);
+}
+
+TEST(RarestFound, IsAThirdOfTheOperations) {
+  EXPECT_NEAR(rarest_found(1, 0.95), 1 / 0.95, 1e-12);
+  EXPECT_NEAR(rarest_found(3'000'000, 0.95), 1e6, 2e3);
+  for (const std::uint64_t checked : {1U, 7U, 1000U}) {
+    EXPECT_NEAR(chance_to_find(checked, rarest_found(checked, 0.95)), 0.95, 1e-12);
+  }
+}
+
 }  // namespace statistics_test

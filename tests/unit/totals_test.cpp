@@ -47,10 +47,10 @@ TEST(Totals, OfNothingAreZero) {
 TEST(Totals, CountTheMessagesThatWereChecked) {
   const Options options;
   Totals totals(options);
-  EXPECT_EQ(totals.checked_messages_line(), "");
+  EXPECT_EQ(totals.checked_line(), "");
   Row row = row_of(0, {1});
   totals.add(row, "rdma_write_bw");
-  EXPECT_EQ(totals.checked_messages_line(), "") << "only with --check all";
+  EXPECT_EQ(totals.checked_line(), "") << "only with --check all";
   row.out_of_place->checked_messages = 1234000;
   row.out_of_place->wrong_messages = 0;
   totals.add(row, "rdma_write_bw");
@@ -59,9 +59,41 @@ TEST(Totals, CountTheMessagesThatWereChecked) {
   row.out_of_place->wrong_messages = 2;
   row.out_of_place->first_wrong = "rank 1: first in message 7 of window 3, byte 5: expected 1, got 2";
   totals.add(row, "rdma_write_bw");
-  EXPECT_EQ(totals.checked_messages_line(), "Every message was checked: 1,234,567 messages, 2 wrong");
+  EXPECT_EQ(totals.checked_line(), "Every message was checked: 1,234,567 messages, 2 wrong");
   ASSERT_EQ(totals.wrong_data().size(), 1U);
   EXPECT_NE(totals.wrong_data().front().find("3 elements of 2 messages over"), std::string::npos);
+}
+
+TEST(Totals, SayWhatTheCheckedOperationsWouldFind) {
+  const Options options;
+  const auto line_of = [&](std::uint64_t operations) {
+    Totals totals(options);
+    Row row = row_of(0, {1});
+    row.out_of_place->checked_operations = operations;
+    totals.add(row, "all_reduce");
+    return totals.checked_line();
+  };
+  EXPECT_EQ(line_of(0), "");
+  EXPECT_EQ(line_of(1),
+            "1 operation was checked, which finds corruption of 1 in 1 with 95 %, and of 1 in 1000 with 0.1 %");
+  EXPECT_EQ(line_of(12),
+            "12 operations were checked, which finds corruption of 1 in 4.5 with 95 %, and of 1 in 1000 with 1.1 %");
+  EXPECT_EQ(
+      line_of(30000),
+      "30,000 operations were checked, which finds corruption of 1 in 10014 with 95 %, and of 1 in 1000 with 99 %");
+}
+
+TEST(Totals, SayWhatCheckingEachOperationCost) {
+  const Options options;
+  Totals totals(options);
+  Row row = row_of(0, {1});
+  for (const double share : {0.5, 0.81, 0.9}) {
+    row.out_of_place->checked_operations = 1000;
+    row.out_of_place->checking_share = share;
+    totals.add(row, "all_reduce");
+  }
+  EXPECT_EQ(totals.checked_line(),
+            "Every measured operation was checked: 3,000; filling and checking buffers took 81 % of the time");
 }
 
 TEST(Totals, KeepTheLeastBandwidthAndTheLargestLatency) {

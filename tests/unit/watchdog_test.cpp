@@ -1,4 +1,5 @@
 #include "common/watch/watchdog.h"
+#include "common/watch/missing_ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -110,6 +111,27 @@ TEST(WhoIsMissing, NeverShowsAnExponent) {
   reports[1] = {1, 3600, "starting up"};
   EXPECT_NE(who_is_missing(reports, names_of(2))[0].find("for 3600 s"), std::string::npos)
       << who_is_missing(reports, names_of(2))[0];
+}
+
+TEST(RanksToAsk, AreThoseThatAreBehindOrAsleep) {
+  Reports reports = all_waiting(6);
+  reports[1].steps = 99;
+  reports[2].busy = 0;
+  reports[3] = {2, 0, "waiting for the others to end", 1, true};
+  reports[4] = {2, 5, "waiting for the others to end", 1, true};
+  reports.erase(5);
+  EXPECT_EQ(ranks_to_ask(reports), (std::vector{1, 2, 4}));
+}
+
+TEST(RanksToAsk, AreTheFirstOneThatWaitsIfAllDo) {
+  EXPECT_EQ(ranks_to_ask(all_waiting(4)), (std::vector{0}));
+  EXPECT_EQ(ranks_to_ask({}), std::vector<int>());
+}
+
+TEST(RanksToAsk, AreEightAtMost) {
+  Reports reports = all_waiting(64);
+  for (int rank = 10; rank < 60; ++rank) reports[rank].steps = 1;
+  EXPECT_EQ(ranks_to_ask(reports), (std::vector{10, 11, 12, 13, 14, 15, 16, 17}));
 }
 
 using Action = StallDetector::Action;

@@ -24,6 +24,9 @@ enum class Like { kFabricbench, kNcclTests };
 constexpr auto names_of(Like) { return std::to_array<std::string_view>({"fabricbench", "nccl-tests"}); }
 enum class Order { kInterleaved, kSequential };
 constexpr auto names_of(Order) { return std::to_array<std::string_view>({"interleaved", "sequential"}); }
+/// What a rank that is stuck does before the job ends.
+enum class StallAction { kEnd, kStack };
+constexpr auto names_of(StallAction) { return std::to_array<std::string_view>({"end", "stack"}); }
 enum class BufferPolicy { kSame, kRotate, kCold };
 constexpr auto names_of(BufferPolicy) { return std::to_array<std::string_view>({"same", "rotate", "cold"}); }
 enum class Placement { kOut, kIn, kBoth };
@@ -78,12 +81,14 @@ struct Options {
   Blocking blocking = Blocking::kNone;
   bool report_cpu_time = false;
   Seconds timeout = 300;  ///< 0: no limit
+  StallAction stall_action = StallAction::kEnd;
 
   BufferPolicy buffers = BufferPolicy::kSame;
   Placement placement = Placement::kBoth;
   std::int64_t unalign = 0;  ///< elements
   std::int64_t checks = 1;
   bool check_all = false;   ///< whether every message is checked, at a place of its own
+  bool check_each = false;  ///< whether every measured operation of a collective is checked
   bool repeatable = false;  ///< whether each reduction is run twice on the same input
 
   std::string backend = "auto";

@@ -150,6 +150,14 @@ double sign_autocorrelation(std::span<const double> values) {
   return static_cast<double>(sum) / static_cast<double>(values.size() - 1);
 }
 
+double chance_to_find(std::uint64_t checked, double rarity) {
+  return -std::expm1(static_cast<double>(checked) * std::log1p(-1 / rarity));
+}
+
+double rarest_found(std::uint64_t checked, double chance) {
+  return -1 / std::expm1(std::log1p(-chance) / static_cast<double>(checked));
+}
+
 Summary summarize(std::span<const Epoch> epochs) {
   Summary summary;
   std::vector<double> medians;

@@ -53,6 +53,12 @@ struct Interval {
 /// near 1 if slow and fast ones cluster. 0 for fewer than two values.
 [[nodiscard]] double sign_autocorrelation(std::span<const double> values);
 
+/// The chance that `checked` operations, at least one, include a corrupted one, where 1 in `rarity` is, each
+/// independently of the others: 1 - (1 - 1/rarity)^checked.
+[[nodiscard]] double chance_to_find(std::uint64_t checked, double rarity);
+/// The largest rarity that is found with this chance; about checked/3 for 95 %, which is the "rule of three".
+[[nodiscard]] double rarest_found(std::uint64_t checked, double chance);
+
 /// The statistics of one case. Times in seconds.
 struct Summary {
   Seconds median = 0;                ///< the median of the epochs' medians

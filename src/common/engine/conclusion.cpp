@@ -69,7 +69,7 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
         "no more than that",
         totals.below_resolution(), totals.measurements(), readable_seconds(totals.coarsest_resolution())));
   }
-  if (std::string line = totals.checked_messages_line(); !line.empty()) notes.push_back(std::move(line));
+  if (std::string line = totals.checked_line(); !line.empty()) notes.push_back(std::move(line));
   if (context.figure != Figure::kCollective) return notes;  // the table of pairs has these figures
   if (std::string line = totals.checked_bits_line(); !line.empty()) notes.push_back(std::move(line));
   for (std::string& line : totals.repeatability()) notes.push_back(std::move(line));

@@ -38,12 +38,12 @@ int refuse(const mpi::Communicator& world, const std::string& program, const Err
   return static_cast<int>(error.status());
 }
 
-/// The limit in this process's own command line, for the time until all have agreed on one.
-Seconds own_timeout(const Program& program, int argc, char** argv) {
+/// The options in this process's own command line, for the time until all have agreed on them.
+Options own_options(const Program& program, int argc, char** argv) {
   try {
-    return parse_command_line(program, arguments_with_environment(program, argc, argv)).options.timeout;
+    return parse_command_line(program, arguments_with_environment(program, argc, argv)).options;
   } catch (const Error&) {  // which is reported when all have started
-    return Options().timeout;
+    return {};
   }
 }
 
@@ -122,7 +122,7 @@ Finished run_job(const Program& program, const Agree& agree, int argc, char** ar
     if (world.is_root()) OutputFile::standard_output().write(line.text);
     return {};
   }
-  watchdog.set_timeout(line.options.timeout);
+  watchdog.set_limit(line.options.timeout, line.options.stall_action);
   for (const std::string& notice : line.notices) {
     if (world.is_root()) say(program.name, notice);
   }
@@ -178,7 +178,8 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
   Outputs outputs;
   std::optional<Watchdog> watchdog;
   try {
-    watchdog.emplace(own_timeout(program, argc, argv), rank, name,
+    const Options own = own_options(program, argc, argv);
+    watchdog.emplace(own.timeout, own.stall_action, rank, name,
                      [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
     const Finished finished = run_on_mpi(program, agree, argc, argv, *watchdog, outputs);
     watchdog->be_alone();

@@ -57,6 +57,7 @@ class Bench {
   void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
   void check_replay(Subject& subject);
+  [[nodiscard]] AroundEach checks_of(Subject& subject);
   void check_alone(Subject& subject, std::int64_t operations);
   [[nodiscard]] bool is_repeated(const Case& which) const;
   [[nodiscard]] bool wants_more(const Subject& subject, std::size_t subjects) const;
@@ -64,6 +65,7 @@ class Bench {
   void report_rows(std::vector<Subject>& subjects);
   [[nodiscard]] Measurement conclude(Subject& subject);
   void add_wrong(const Subject& subject, Measurement& measured) const;
+  void add_checked_operations(const Subject& subject, Measurement& measured) const;
   void add_checked_messages(const Subject& subject, Measurement& measured) const;
   void add_checked_bits(const Subject& subject, Measurement& measured) const;
   void add_repeatable(const Subject& subject, Measurement& measured) const;

@@ -26,6 +26,7 @@ std::string text_of(const WrongData& wrong, int rank) {
 void Bench::check_result(Subject& subject, std::int64_t starts) {
   const auto wrong = subject.operation.check(starts);
   subject.checked += subject.operation.take_checked();
+  ++subject.checked_operations;
   const std::uint64_t lost = lost_so_far() - lost_before_;
   if (lost > 0 && std::cmp_greater_equal(lost, starts) && !options_.check_all) return;
   if (wrong && subject.wrong && options_.check_all) {
@@ -68,6 +69,13 @@ void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
   if (elements == 0) return;
   measured.wrong_ranks = static_cast<std::uint64_t>(group.sum(std::int64_t{wrong ? wrong->ranks : 0}));
   measured.first_wrong = first_of_group(wrong ? text_of(*wrong, rank_in_job(wrong->rank)) : "");
+}
+
+/// Of messages with places of their own, messages are counted instead.
+void Bench::add_checked_operations(const Subject& subject, Measurement& measured) const {
+  if (!measured.wrong || options_.check_all) return;
+  measured.checked_operations = subject.checked_operations;
+  if (options_.check_each && subject.spent > 0) measured.checking_share = subject.checking / subject.spent;
 }
 
 void Bench::add_checked_messages(const Subject& subject, Measurement& measured) const {

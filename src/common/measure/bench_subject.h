@@ -22,8 +22,10 @@ struct Bench::Subject {
   std::vector<Epoch> epochs{};    // a group's first process
   std::vector<double> medians{};  // a group's first process: of the epochs
   Seconds spent = 0;
-  std::optional<WrongData> wrong{};  // the worst of the checks on this process's ranks; with --check all, of all
-  std::uint64_t checked{};           // messages, with --check all
+  std::optional<WrongData> wrong{};    // the worst of the checks on this process's ranks; with --check all, of all
+  std::uint64_t checked{};             // messages, with --check all
+  std::uint64_t checked_operations{};  // whose result was compared
+  Seconds checking{};                  // time for the buffers and checks of each operation, where each is checked
   std::optional<Unrepeated> unrepeated{};
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
   std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits

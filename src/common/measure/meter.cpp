@@ -50,14 +50,14 @@ Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const 
   if (options_.timing == Timing::kIsolated) choose_slack();
 }
 
-Epoch Meter::measure(Operation& operation, const VisitPlan& plan) {
+Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEach& around) {
   const std::int64_t switches_before = host::involuntary_context_switches();
   const Seconds began = now();
-  Epoch epoch = measure_once(operation, plan);
+  Epoch epoch = measure_once(operation, plan, around);
   if (plan.common_start && !epoch.common_start) {  // the clock was unusable: repeats the whole visit with barriers
     VisitPlan again = plan;
     again.common_start = false;
-    epoch = measure_once(operation, again);
+    epoch = measure_once(operation, again, around);
   }
   epoch.began = began;
   if (device_ != nullptr) {
@@ -86,7 +86,7 @@ bool Meter::times_each_on_device(const VisitPlan& plan) const {
   return options_.per_iteration && plan.launches == 0;
 }
 
-Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
+Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan, const AroundEach& around) {
   heartbeat_.enter(Phase::kPrepare);
   operation.prepare(plan.starts(operation.aggregated()));
   heartbeat_.enter(Phase::kWarmUp);
@@ -94,7 +94,7 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan) {
   if (plan.launches > 0) record(operation, plan);
   counted_before_ = session_.counters();
   heartbeat_.enter(Phase::kMeasure);
-  if (options_.timing == Timing::kIsolated) return isolated(operation, plan);
+  if (options_.timing == Timing::kIsolated) return isolated(operation, plan, around);
   if (times_each_on_device(plan)) return each_on_device(operation, plan);
   return plan.gapless ? gapless(operation, plan) : pipelined(operation, plan);
 }
@@ -331,14 +331,16 @@ void Meter::average(const Times& times, Epoch& epoch) const {
   for (Seconds& sample : epoch.samples) sample /= mean ? ranks : 1;
 }
 
-Epoch Meter::isolated(Operation& operation, const VisitPlan& plan) {
+Epoch Meter::isolated(Operation& operation, const VisitPlan& plan, const AroundEach& around) {
   std::vector<Start> starts;
   starts.reserve(static_cast<std::size_t>(plan.samples));
   Times times(static_cast<std::size_t>(session_.local_ranks()));
   for (std::vector<Seconds>& of_rank : times) of_rank.reserve(starts.capacity());
   clock_.synchronise();
   for (std::int64_t i = 0; i < plan.samples; ++i) {
+    if (around.before) around.before();
     starts.push_back(start_together(operation, plan, times));
+    if (around.after) around.after();
     heartbeat_.tick();
   }
   clock_.synchronise();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "common/core/options.h"
@@ -33,6 +34,12 @@ struct VisitPlan {
   [[nodiscard]] std::int64_t timed(std::int64_t aggregated) const { return starts(aggregated) - warmup * aggregated; }
 };
 
+/// What is done before and after each operation, outside its time; only where operations are timed one by one.
+struct AroundEach {
+  std::function<void()> before;  ///< empty, like the next one: nothing
+  std::function<void()> after;
+};
+
 /// The duration of one clock read: the median of many.
 [[nodiscard]] Seconds timer_cost();
 
@@ -43,7 +50,7 @@ class Meter {
 
   /// One visit; collective. The result is filled in on the first process of each group; `common_start` and
   /// `own_times` on every process.
-  [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch measure(Operation& operation, const VisitPlan& plan, const AroundEach& around = {});
 
   /// The session's counters after the warm-up of the last `measure`.
   [[nodiscard]] const TransportCounters& counted_before() const { return counted_before_; }
@@ -89,14 +96,14 @@ class Meter {
   /// The operations between two readings of the clock.
   [[nodiscard]] double operations_per_sample(const Operation& operation, const VisitPlan& plan) const;
   [[nodiscard]] bool times_each_on_device(const VisitPlan& plan) const;
-  [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch measure_once(Operation& operation, const VisitPlan& plan, const AroundEach& around);
   void repeat(Operation& operation, std::int64_t iterations);
   void record(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Epoch pipelined(Operation& operation, const VisitPlan& plan);
   /// The functions that every message passes through, here and in the verbs backend, are marked hot, so that the linker
   /// places them side by side. Spread over a dozen pages, they made a request about 1 % slower.
   [[nodiscard, gnu::hot]] Epoch gapless(Operation& operation, const VisitPlan& plan);
-  [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan, const AroundEach& around);
   [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] BatchTimes time_batch(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] Seconds time_each(Operation& operation, std::int64_t iterations);

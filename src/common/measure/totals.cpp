@@ -1,6 +1,7 @@
 #include "common/measure/totals.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,13 @@ void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& exc
   excess.resize(rank_times.size());
   for (std::size_t rank = 0; rank < rank_times.size() && middle > 0; ++rank)
     excess[rank] += rank_times[rank] / middle - 1;
+}
+
+/// Rounded down, and without an exponent: what is found must not be exaggerated.
+std::string two_digits(double value) {
+  constexpr double kRounding = 1e-6;
+  return value < 10 ? fmt::format("{:g}", std::floor(value * 10 + kRounding) / 10)
+                    : fmt::format("{:.0f}", std::floor(value));
 }
 
 }  // namespace
@@ -86,6 +94,8 @@ void Totals::note_data(const Row& row, const Measurement& measured, const std::s
     checked_messages_ = checked_messages_.value_or(0) + *measured.checked_messages;
     wrong_messages_ += measured.wrong_messages.value_or(0);
   }
+  checked_operations_ += measured.checked_operations.value_or(0);
+  if (measured.checking_share) checking_shares_.push_back(*measured.checking_share);
   if (measured.checked_bits_share) {
     double& share = checked_bits_[{row.datatype, row.reduction}];
     share = std::max(share, *measured.checked_bits_share);
@@ -95,10 +105,22 @@ void Totals::note_data(const Row& row, const Measurement& measured, const std::s
   if (!*measured.repeatable) unrepeated_.push_back(fmt::format("{}: other bits on {}", what, measured.unrepeated));
 }
 
-std::string Totals::checked_messages_line() const {
-  if (!checked_messages_) return "";
-  return fmt::format("Every message was checked: {} messages, {} wrong", with_commas(*checked_messages_),
-                     with_commas(wrong_messages_));
+std::string Totals::checked_line() const {
+  if (checked_messages_) {
+    return fmt::format("Every message was checked: {} messages, {} wrong", with_commas(*checked_messages_),
+                       with_commas(wrong_messages_));
+  }
+  if (checked_operations_ == 0) return "";
+  if (!checking_shares_.empty()) {
+    return fmt::format(
+        "Every measured operation was checked: {}; filling and checking buffers took {:.0f} % of the time",
+        with_commas(checked_operations_), 100 * median(checking_shares_));
+  }
+  constexpr double kRare = 1000;
+  return fmt::format("{} {} checked, which finds corruption of 1 in {} with 95 %, and of 1 in {} with {} %",
+                     with_commas(checked_operations_), checked_operations_ == 1 ? "operation was" : "operations were",
+                     two_digits(rarest_found(checked_operations_, 0.95)), kRare,
+                     two_digits(100 * chance_to_find(checked_operations_, kRare)));
 }
 
 std::string Totals::checked_bits_line() const {

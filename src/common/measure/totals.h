@@ -22,8 +22,8 @@ class Totals {
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
   /// The first findings of wrong data, a line each.
   [[nodiscard]] const std::vector<std::string>& wrong_data() const { return wrong_data_; }
-  /// With --check all: one line on the messages that were checked; else empty.
-  [[nodiscard]] std::string checked_messages_line() const;
+  /// One line on how much was checked, and what that would have found; empty if nothing was.
+  [[nodiscard]] std::string checked_line() const;
   /// One line on the bits that the checked data exercise; empty if nothing was checked.
   [[nodiscard]] std::string checked_bits_line() const;
   /// With --repeatable: the operations that gave other bits the second time, a line each, or else that none did.
@@ -95,6 +95,8 @@ class Totals {
   std::map<int, OfGroup> groups_;
   std::uint64_t wrong_checks_ = 0;
   std::vector<std::string> wrong_data_;
+  std::uint64_t checked_operations_ = 0;
+  std::vector<double> checking_shares_;  // of measurements of which every operation was checked
   std::optional<std::uint64_t> checked_messages_;
   std::uint64_t wrong_messages_ = 0;
   std::map<std::pair<DataType, Reduction>, double> checked_bits_;  // share, of the buffers that exercise most

@@ -108,18 +108,27 @@ Accessors integers(std::vector<std::int64_t> Part::*member, std::string_view wha
           [=](const Options& options) { return fmt::format("{}", fmt::join(part_of<Part>(options).*member, ",")); }};
 }
 
-/// Of --check. `why_not_all`: empty if every message can be checked.
-inline Accessors number_of_checks(const std::string& why_not_all) {
-  return {[why_not_all](Options& options, std::string_view text) {
-            options.check_all = text == "all";
-            if (options.check_all && !why_not_all.empty()) {
-              throw UsageError(fmt::format(
-                  "--check all {}; give a number of operations to check besides the timed ones", why_not_all));
-            }
-            const std::string_view what = why_not_all.empty() ? "--check (a number or all)" : "--check";
-            options.checks = options.check_all ? 1 : parse_integer(text, what, 0, kMostInt);
+/// Of --check: a number.
+inline Accessors number_of_checks() {
+  return {
+      [](Options& options, std::string_view text) {
+        if (text == "all") {
+          throw UsageError(
+              "--check all: this program does not have that (programs of collectives and of messages between two ranks "
+              "do); give a number of operations to check besides the timed ones");
+        }
+        options.checks = parse_integer(text, "--check", 0, kMostInt);
+      },
+      [](const Options& options) { return fmt::format("{}", options.checks); }};
+}
+
+/// Of --check: a number, or `all`, which sets a member.
+inline Accessors number_of_checks(bool Options::*all) {
+  return {[all](Options& options, std::string_view text) {
+            options.*all = text == "all";
+            options.checks = options.*all ? 1 : parse_integer(text, "--check (a number or all)", 0, kMostInt);
           },
-          [](const Options& options) { return options.check_all ? "all" : fmt::format("{}", options.checks); }};
+          [all](const Options& options) { return options.*all ? "all" : fmt::format("{}", options.checks); }};
 }
 
 template <typename Part>

@@ -16,8 +16,6 @@ namespace {
 using namespace option_parts;
 using enum OptionGroup;
 
-constexpr const char* kNoPlaces =  // for --check all
-    "needs a place for each message, which this program does not have (programs of messages between two ranks do)";
 constexpr Choices<MemoryKind, 3> kMemories = {
     {{"auto", MemoryKind::kAuto}, {"host", MemoryKind::kHost}, {"cuda", MemoryKind::kCuda}}};
 constexpr Choices<std::string_view, 3> kBackends = {{{"auto", "auto"}, {"mpi", "mpi"}, {"nccl", "nccl"}}};
@@ -183,7 +181,10 @@ OptionSet seed() {
 
 OptionSet timeout() {
   return {option(kMeasuring, "-T,--timeout", "SECONDS", "end the job after this time without progress; 0: never",
-                 number(&Options::timeout, "--timeout", 0, 1e6))};
+                 number(&Options::timeout, "--timeout", 0, 1e6)),
+          option(kMeasuring, "--stall-action", "ACTION",
+                 "when no progress ends the job: end it, or print the stacks of stuck ranks first (stack)",
+                 choice(&Options::stall_action, "stall action"))};
 }
 
 OptionSet operation_times() {
@@ -207,14 +208,21 @@ OptionSet operation_times() {
 
 OptionSet checks() {
   return {option(kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
-                 number_of_checks(kNoPlaces))};
+                 number_of_checks())};
 }
 
 OptionSet checks_or_all() {
   return {option(kBuffers, "-c,--check", "N|all",
                  "additional checked operations per size; 0: check nothing; all: check every message, each at a place "
                  "of its own, after its window",
-                 number_of_checks(""))};
+                 number_of_checks(&Options::check_all))};
+}
+
+OptionSet checks_or_each() {
+  return {option(kBuffers, "-c,--check", "N|all",
+                 "additional checked operations per size; 0: check nothing; all: time operations one by one, and check "
+                 "each on fresh buffers",
+                 number_of_checks(&Options::check_each))};
 }
 
 OptionSet repeatability() {
@@ -288,7 +296,7 @@ OptionSet sweep() {
              optional_integer(&Options::iterations, "-n (iterations)", 1)),
       option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
              number(&Options::time_budget, "--time-budget", 0.001, 1e6)),
-      option(kBuffers, "-c,--check", "N", "0: do not check received data", number_of_checks(kNoPlaces)),
+      option(kBuffers, "-c,--check", "N", "0: do not check received data", number_of_checks()),
       option(
           kMeasuring, "--schedule", "ORDER",
           "rounds: circle (disjoint pairs, each pair once), random (disjoint pairs) or shift (rings, as in mpiGraph)",

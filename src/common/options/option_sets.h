@@ -16,11 +16,12 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet timeout();          ///< -T
 [[nodiscard]] OptionSet operation_times();  ///< operations of all ranks: -m --timing -a -z -C
 [[nodiscard]] OptionSet checks();           ///< -c
-[[nodiscard]] OptionSet checks_or_all();    ///< -c, which may be `all`
-[[nodiscard]] OptionSet repeatability();    ///< --repeatable
-[[nodiscard]] OptionSet buffers();          ///< --buffers -u
-[[nodiscard]] OptionSet placement();        ///< --placement
-[[nodiscard]] OptionSet library();          ///< --backend --memory
+[[nodiscard]] OptionSet checks_or_all();
+[[nodiscard]] OptionSet checks_or_each();  ///< -c, which may be `all`
+[[nodiscard]] OptionSet repeatability();   ///< --repeatable
+[[nodiscard]] OptionSet buffers();         ///< --buffers -u
+[[nodiscard]] OptionSet placement();       ///< --placement
+[[nodiscard]] OptionSet library();         ///< --backend --memory
 /// --device; `what`: whose number it is.
 [[nodiscard]] OptionSet device(std::string_view what = "each process's first GPU");
 [[nodiscard]] OptionSet split();                                                              ///< --split

@@ -162,6 +162,20 @@ void take_conventions(Options& options) {
   if (!options.has_given({"buffers"})) options.buffers = BufferPolicy::kRotate;
 }
 
+/// What is checked after each operation cannot run back to back.
+void take_each(Options& options) {
+  if (!options.check_each) return;
+  const bool asked_for_other = options.has_given({"timing"}) && options.timing != Timing::kIsolated;
+  if (asked_for_other || options.like == Like::kNcclTests) {
+    throw UsageError(
+        "--check all times operations one by one, with a check after each, and not back to back; leave out one");
+  }
+  if (options.aggregated > 1 || options.buffers != BufferPolicy::kSame) {
+    throw UsageError("--check all checks each operation in the same buffers; leave out -m and --buffers");
+  }
+  options.timing = Timing::kIsolated;
+}
+
 /// A shared queue gives a message the next receive, whichever queue pair it came over.
 void check_places(const Options& options) {
   if (!options.check_all || !options.rdma.shared_receives || options.rdma.queue_pairs == 1) return;
@@ -187,18 +201,19 @@ void check_iterations(const Options& options) {
 }
 
 Program collective_program(const std::string& name, const std::string& summary, const OptionSet& own) {
-  return {.name = name,
-          .summary = summary,
-          .examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
-                       {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
-                       {fmt::format("mpirun -np 16 {} --split 'DIV 8' --json run.jsonl", name),
-                        "two groups at the same time, with a record"}},
-          .options = join({sizes(), data(), own, options_of_rows(checks(), "size and placement"), operation_times(),
-                           repeatability(), buffers(), placement(), library(), split(), gpus_of_process(), device(),
-                           nccl(), output_of_rows(), nccl_tests_json(), least_bandwidth(), expectation(), preset()}),
-          .completions = {take_conventions},
-          .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
-          .has_split_mask = true};
+  return {
+      .name = name,
+      .summary = summary,
+      .examples = {{fmt::format("mpirun -np 16 {} -b 32M -e 1G -f 2", name), "sizes from 32 MiB to 1 GiB"},
+                   {fmt::format("mpirun -np 2 {} -g 4 -n 20", name), "eight GPUs of two processes, 20 iterations"},
+                   {fmt::format("mpirun -np 16 {} --split 'DIV 8' --json run.jsonl", name),
+                    "two groups at the same time, with a record"}},
+      .options = join({sizes(), data(), own, options_of_rows(checks_or_each(), "size and placement"), operation_times(),
+                       repeatability(), buffers(), placement(), library(), split(), gpus_of_process(), device(), nccl(),
+                       output_of_rows(), nccl_tests_json(), least_bandwidth(), expectation(), preset()}),
+      .completions = {take_conventions, take_each},
+      .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
+      .has_split_mask = true};
 }
 
 Program message_program(const std::string& name, const std::string& summary, bool windowed, const std::string& pairs) {

@@ -40,18 +40,20 @@ struct IterationTimes {
 /// The results of a row in one placement.
 struct Measurement {
   Summary summary;
-  Seconds cpu_time = 0;                           ///< time until the operations were started, the median over epochs
-  std::optional<Seconds> host_time;               ///< the host's clock, if `summary` is by the device's
-  std::vector<Seconds> rank_times;                ///< each rank's median
-  double algbw = 0;                               ///< bytes per second
-  double busbw = 0;                               ///< bytes per second
-  double message_rate = 0;                        ///< messages per second between two ranks; 0 for collectives
-  std::vector<double> directions;                 ///< both ways: bytes per second first to second, and back; else empty
-  std::vector<double> queue_pairs;                ///< bytes per second by queue pair, both ways together; or empty
-  std::int64_t iterations = 0;                    ///< timed iterations over all epochs
-  std::int64_t operations_per_sample = 1;         ///< pipelined: operations between two clock reads
-  std::optional<std::uint64_t> wrong;             ///< wrong elements over all ranks; empty: unchecked
-  std::uint64_t wrong_ranks = 0;                  ///< ranks with wrong elements
+  Seconds cpu_time = 0;                    ///< time until the operations were started, the median over epochs
+  std::optional<Seconds> host_time;        ///< the host's clock, if `summary` is by the device's
+  std::vector<Seconds> rank_times;         ///< each rank's median
+  double algbw = 0;                        ///< bytes per second
+  double busbw = 0;                        ///< bytes per second
+  double message_rate = 0;                 ///< messages per second between two ranks; 0 for collectives
+  std::vector<double> directions;          ///< both ways: bytes per second first to second, and back; else empty
+  std::vector<double> queue_pairs;         ///< bytes per second by queue pair, both ways together; or empty
+  std::int64_t iterations = 0;             ///< timed iterations over all epochs
+  std::int64_t operations_per_sample = 1;  ///< pipelined: operations between two clock reads
+  std::optional<std::uint64_t> wrong;      ///< wrong elements over all ranks; empty: unchecked
+  std::uint64_t wrong_ranks = 0;           ///< ranks with wrong elements
+  std::optional<std::uint64_t> checked_operations;  ///< whose result was compared on all ranks; empty: none
+  std::optional<double> checking_share;  ///< of the time, where each operation is checked: for that; else empty
   std::optional<std::uint64_t> checked_messages;  ///< with --check all; else empty, as the next one
   std::optional<std::uint64_t> wrong_messages;
   std::string first_wrong;  ///< place, expected value and found value on the lowest such rank
@@ -156,8 +158,13 @@ void describe(Form& form, Record& traffic) {
 template <typename Form, record::Of<Measurement> Record>
 void describe_checks(Form& form, Record& measured) {
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
-  form("checked_messages", measured.checked_messages,
-       "with `--check all`: messages that arrived, warm-up included, each of which was checked; null: without it");
+  form("checked_operations", measured.checked_operations,
+       "operations whose result was compared on all ranks; null: unchecked, or `checked_messages`");
+  form("checking_share", measured.checking_share,
+       "collectives with `--check all`: share of the time that went to filling and checking buffers; null: without it");
+  form(
+      "checked_messages", measured.checked_messages,
+      "messages with `--check all`: those that arrived, warm-up included, each of which was checked; null: without it");
   form("wrong_messages", measured.wrong_messages, "of these, those with wrong elements; null: without it");
   form("checked_bits_share", measured.checked_bits_share,
        "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -14,6 +13,8 @@
 #include <unistd.h>
 
 #include "common/core/handle.h"
+#include "common/core/secret.h"
+#include "common/host/identity.h"
 
 namespace fabricbench {
 namespace {
@@ -37,10 +38,17 @@ std::vector<sockaddr_in> local_addresses(in_port_t port) {
   return addresses;
 }
 
+bool share_loopback(const mpi::Communicator& world) {
+  const auto own = static_cast<std::int64_t>(host::network_domain());
+  return world.min(own) == world.max(own);
+}
+
 const sockaddr* generic(const sockaddr_in& address) { return reinterpret_cast<const sockaddr*>(&address); }
 sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 
 }  // namespace
+
+enum class ProcessTable::Purpose : std::uint8_t { kHere, kReport, kAskForStack };
 
 struct ProcessTable::Datagram {
   std::uint64_t job;
@@ -49,14 +57,15 @@ struct ProcessTable::Datagram {
   double busy;
   std::int32_t rank;
   bool resting;
-  bool is_report;  // or else only that the rank is there
+  Purpose purpose;
   std::array<char, kActivityBytes> activity;
 };
 
 ProcessTable::ProcessTable(const mpi::Communicator& world) : rank_(world.rank()), size_(world.size()) {
   socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const bool on_one_host = share_loopback(world);
   const std::vector<std::uint8_t> message =
-      world.broadcast(world.is_root() ? open_and_list_addresses() : std::vector<std::uint8_t>());
+      world.broadcast(world.is_root() ? open_and_list_addresses(on_one_host) : std::vector<std::uint8_t>());
   std::memcpy(&job_, message.data(), sizeof job_);
   addresses_.resize((message.size() - sizeof job_) / sizeof(sockaddr_in));
   std::memcpy(addresses_.data(), message.data() + sizeof job_, addresses_.size() * sizeof(sockaddr_in));
@@ -66,16 +75,17 @@ ProcessTable::~ProcessTable() {
   if (socket_ >= 0) close(socket_);
 }
 
-/// Opens the socket, and returns the job's number followed by the addresses. Runs on rank 0.
-std::vector<std::uint8_t> ProcessTable::open_and_list_addresses() {
-  std::random_device random;
-  job_ = (std::uint64_t{random()} << 32) | random();
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  socklen_t length = sizeof any;
+/// Opens the socket, and returns the job's number followed by the addresses. Runs on rank 0. Nobody but this host gets
+/// to the loopback.
+std::vector<std::uint8_t> ProcessTable::open_and_list_addresses(bool on_one_host) {
+  job_ = draw_secret();
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(on_one_host ? INADDR_LOOPBACK : INADDR_ANY);
+  socklen_t length = sizeof own;
   std::vector<sockaddr_in> addresses;
-  if (bind(socket_, generic(any), sizeof any) == 0 && getsockname(socket_, generic(any), &length) == 0) {
-    addresses = local_addresses(any.sin_port);
+  if (bind(socket_, generic(own), sizeof own) == 0 && getsockname(socket_, generic(own), &length) == 0) {
+    addresses = on_one_host ? std::vector{own} : local_addresses(own.sin_port);
   }
   std::vector<std::uint8_t> message(sizeof job_ + addresses.size() * sizeof(sockaddr_in));
   std::memcpy(message.data(), &job_, sizeof job_);
@@ -89,7 +99,7 @@ void ProcessTable::report(const ProcessReport& report) {
     take_down_all();
     return;
   }
-  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, report.resting, true, {}};
+  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, report.resting, Purpose::kReport, {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   send(datagram);
 }
@@ -127,15 +137,34 @@ void ProcessTable::take_down_all() {
 
 void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) {
   here_.insert(datagram.rank);
-  if (rank_ != 0) return;
-  if (datagram.is_report) {
+  if (rank_ != 0) {
+    asked_for_stack_ = asked_for_stack_ || datagram.purpose == Purpose::kAskForStack;
+  } else if (datagram.purpose == Purpose::kReport) {
     const std::string activity(datagram.activity.data(), strnlen(datagram.activity.data(), kActivityBytes));
+    senders_[datagram.rank] = from;
     reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, activity, datagram.busy, datagram.resting};
   } else {
-    Datagram answer{};
-    answer.job = job_;
-    (void)sendto(socket_, &answer, sizeof answer, 0, generic(from), sizeof from);
+    say(Purpose::kHere, from);
   }
+}
+
+void ProcessTable::ask_for_stacks(const std::vector<int>& ranks) {
+  for (const int rank : ranks) {
+    if (const auto sender = senders_.find(rank); sender != senders_.end()) say(Purpose::kAskForStack, sender->second);
+  }
+}
+
+bool ProcessTable::is_asked_for_stack() {
+  if (rank_ != 0) take_down_all();
+  return std::exchange(asked_for_stack_, false);
+}
+
+/// What is lost is lost.
+void ProcessTable::say(Purpose purpose, const sockaddr_in& to) {
+  Datagram datagram{};
+  datagram.job = job_;
+  datagram.purpose = purpose;
+  (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(to), sizeof to);
 }
 
 }  // namespace fabricbench

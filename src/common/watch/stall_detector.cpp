@@ -6,7 +6,7 @@ namespace fabricbench {
 
 Seconds StallDetector::patience(int rank, Seconds timeout) { return rank == 0 ? timeout : timeout * 1.25 + 2; }
 
-Seconds StallDetector::interval() const { return std::clamp(timeout_ / 8, 0.05, 1.0); }
+Seconds StallDetector::interval(Seconds timeout) { return std::clamp(timeout / 8, 0.05, 1.0); }
 
 StallDetector::Stall StallDetector::look(const Sight& sight) {
   if (sight.steps != last_.steps) {

@@ -37,7 +37,8 @@ class StallDetector {
       : timeout_(timeout), patience_(patience(rank, timeout)), last_(first) {}
 
   /// The time between two looks.
-  [[nodiscard]] Seconds interval() const;
+  [[nodiscard]] static Seconds interval(Seconds timeout);
+  [[nodiscard]] Seconds interval() const { return interval(timeout_); }
   [[nodiscard]] Stall look(const Sight& sight);
 
  private:

@@ -18,17 +18,13 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/shortened_list.h"
-#include "common/core/wording.h"
+#include "common/watch/missing_ranks.h"
 
 namespace fabricbench {
 namespace {
 
 // Not the clock of the measurements, which tests replace: a watchdog needs the real time.
 using SteadyClock = std::chrono::steady_clock;
-
-constexpr std::size_t kMostLines = 16;
-constexpr const char* kSilent = "silent: stopped, dead or out of reach";
-constexpr double kAsleep = 0.02;  // MPI polls while it waits, so a rank that uses less processor time is not in MPI
 
 const char* words_for(Phase phase) {
   switch (phase) {
@@ -61,10 +57,6 @@ const char* guess_for(Phase phase) {
     case Phase::kClose: return "is a file system or a reader of the output stuck?";
     default: return "and does not know what the others were doing";
   }
-}
-
-std::string line_of(int process, const std::vector<std::string>& names, const std::string& what) {
-  return fmt::format("{}: {}", names[static_cast<std::size_t>(process)], what);
 }
 
 extern "C" void end_at_once(int /*signal*/) { _exit(static_cast<int>(ExitStatus::kTimeout)); }
@@ -104,16 +96,19 @@ struct Watchdog::Group {
   ProcessTable table;
 };
 
-Watchdog::Watchdog(Seconds timeout, int rank, std::string name, std::function<void(const std::string&)> on_timeout)
+Watchdog::Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
+                   std::function<void(const std::string&)> on_timeout)
     : name_(std::move(name)), rank_(rank), on_timeout_(std::move(on_timeout)) {
-  set_timeout(timeout);
+  set_limit(timeout, action);
 }
 
 Watchdog::~Watchdog() { stop(); }
 
-void Watchdog::set_timeout(Seconds timeout) {
+void Watchdog::set_limit(Seconds timeout, StallAction action) {
   stop();
   timeout_ = timeout;
+  stack_.reset();
+  if (action == StallAction::kStack) stack_.emplace();
   if (timeout > 0) thread_ = std::thread([this] { watch(); });
 }
 
@@ -209,6 +204,7 @@ void Watchdog::look(StallDetector& detector) {
   const StallDetector::Stall stall = detector.look(seen);
   if (stall.action == StallDetector::Action::kNothing) return;
   report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest()});
+  if (Group* const known = company(); stack_ && known != nullptr && known->table.is_asked_for_stack()) print_stack();
   if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s, findings());
 }
 
@@ -229,7 +225,7 @@ void Watchdog::look_for_others(Seconds now) {
     lines.push_back(
         fmt::format("{}: {}", rank == 0 ? world_->first : world_->names[static_cast<std::size_t>(rank)], kSilent));
   }
-  end_job(StallDetector::patience(rank_, timeout_), shortened(std::move(lines), kMostLines, "more"));
+  end_job(StallDetector::patience(rank_, timeout_), shortened(std::move(lines), kMostNamed, "more"));
 }
 
 /// A line each.
@@ -252,7 +248,27 @@ void Watchdog::end_job(Seconds stuck, const std::vector<std::string>& findings) 
   std::fflush(stderr);
   const bool has_own = group_ && group_->watched.on_timeout;
   (has_own ? group_->watched.on_timeout : on_timeout_)(fmt::format("{}; {}", reason, fmt::join(findings, "; ")));
+  if (stack_) print_stacks();
   std::_Exit(static_cast<int>(ExitStatus::kTimeout));
+}
+
+/// The first process knows whose stacks are worth reading, and leaves the others time to print theirs.
+void Watchdog::print_stacks() {
+  Group* const known = company();
+  if (known == nullptr || known->rank != 0) return print_stack();
+  const std::vector<int> asked = ranks_to_ask(known->table.reports());
+  known->table.ask_for_stacks(asked);
+  if (std::find(asked.begin(), asked.end(), 0) != asked.end()) print_stack();
+  constexpr std::chrono::duration<Seconds> kToPrint(1.5);
+  const std::chrono::duration<Seconds> until_they_look(StallDetector::interval(timeout_));
+  if (!asked.empty() && asked.back() != 0) std::this_thread::sleep_for(until_they_look + kToPrint);
+}
+
+void Watchdog::print_stack() const {
+  std::string text = fmt::format("fabricbench:   {}: its main thread is in\n", name_);
+  for (const std::string& line : stack_->read()) text += fmt::format("fabricbench:     {}\n", line);
+  fmt::print(stderr, "{}", text);
+  std::fflush(stderr);
 }
 
 namespace {
@@ -276,44 +292,6 @@ void limit_exit(Seconds timeout, const std::string& name) {
   exit_text_size = text.copy(exit_text.data(), exit_text.size());
   std::signal(SIGALRM, say_and_end);
   alarm(static_cast<unsigned>(std::ceil(timeout)));
-}
-
-std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
-                                        const std::vector<std::string>& names) {
-  std::uint64_t furthest = 0;
-  bool somebody_polls = false;
-  for (const auto& [process, report] : reports) {
-    if (report.resting) continue;
-    furthest = std::max(furthest, report.steps);
-    somebody_polls = somebody_polls || report.busy >= kAsleep;
-  }
-  const auto stuck_line = [&](int process, const char* how, const ProcessReport& report) {
-    return line_of(process, names,
-                   fmt::format("{}: {} for {}", how, report.activity, readable_seconds(report.stuck_s)));
-  };
-  std::vector<std::string> missing;
-  std::vector<int> waiting;
-  for (int process = 0; process < static_cast<int>(names.size()); ++process) {
-    const auto report = reports.find(process);
-    if (report == reports.end()) {
-      missing.push_back(line_of(process, names, kSilent));
-    } else if (report->second.resting) {
-      if (report->second.stuck_s > 0) missing.push_back(stuck_line(process, "stuck", report->second));
-    } else if (report->second.steps < furthest) {
-      missing.push_back(stuck_line(process, "has not arrived", report->second));
-    } else if (somebody_polls && report->second.busy < kAsleep) {
-      missing.push_back(stuck_line(process, "asleep while others poll", report->second));
-    } else {
-      waiting.push_back(process);
-    }
-  }
-  missing = shortened(std::move(missing), kMostLines, "more");
-  if (!waiting.empty()) {
-    const ProcessReport& first = reports.at(waiting.front());
-    missing.push_back(fmt::format("{} wait{}, the first is {}", counted(waiting.size(), "rank"),
-                                  waiting.size() == 1 ? "s" : "", line_of(waiting.front(), names, first.activity)));
-  }
-  return missing;
 }
 
 }  // namespace fabricbench

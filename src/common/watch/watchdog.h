@@ -15,11 +15,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "common/core/options.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 #include "common/watch/process_table.h"
 #include "common/watch/roll_call.h"
 #include "common/watch/stall_detector.h"
+#include "common/watch/thread_stack.h"
 
 namespace fabricbench {
 
@@ -107,16 +109,19 @@ struct Watched {
 /// process table, and that process says which ranks the others were waiting for. StallDetector makes the decisions.
 class Watchdog {
  public:
-  /// `timeout`: 0: no limit. `rank`: of the job, as its launcher says. `name`: such as `rank 3 on node-07`.
-  /// `on_timeout` is called with the reason before the job ends.
-  Watchdog(Seconds timeout, int rank, std::string name, std::function<void(const std::string&)> on_timeout);
+  /// `timeout`: 0: no limit. `action`: kStack: before the job ends, ranks that are stuck print where. `rank`: of the
+  /// job, as its launcher says. `name`: such as `rank 3 on node-07`. `on_timeout` is called with the reason before the
+  /// job ends.
+  Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
+           std::function<void(const std::string&)> on_timeout);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
   [[nodiscard]] Heartbeat& heartbeat() { return heartbeat_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  void set_timeout(Seconds timeout);
+  /// On the thread that is watched.
+  void set_limit(Seconds timeout, StallAction action);
   [[nodiscard]] Seconds timeout() const { return timeout_; }
   /// From now on the processes of `group` report to its first one. Collective; steps are counted from 0.
   void meet(const mpi::Communicator& group, Watched watched);
@@ -143,13 +148,16 @@ class Watchdog {
   void report(const ProcessReport& report);
   [[nodiscard]] Group* company() const;
   [[nodiscard]] std::vector<std::string> findings() const;
+  void print_stacks();
+  void print_stack() const;
   [[noreturn]] void end_job(Seconds stuck, const std::vector<std::string>& findings);
 
   Heartbeat heartbeat_;
   std::string name_;
   int rank_;
   std::function<void(const std::string&)> on_timeout_;
-  Seconds timeout_ = 0;  // set while there is no thread
+  Seconds timeout_ = 0;               // set while there is no thread, as the next one
+  std::optional<ThreadStack> stack_;  // of the main thread; empty: not asked for
   pthread_t main_thread_ = pthread_self();
   pid_t main_thread_id_ = gettid();
   std::mutex mutex_;  // of what follows
@@ -165,10 +173,5 @@ class Watchdog {
 /// Ends this process with exit status 4 if it has not ended within `timeout` seconds: exit handlers of libraries may
 /// hang. 0: no limit. `name`: of the process.
 void limit_exit(Seconds timeout, const std::string& name);
-
-/// The findings from the process table, a line each. `reports`: of the processes that answered, by process. `names`: of
-/// all processes.
-[[nodiscard]] std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
-                                                      const std::vector<std::string>& names);
 
 }  // namespace fabricbench

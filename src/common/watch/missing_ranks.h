@@ -1,0 +1,27 @@
+// Who keeps the others waiting, from what the ranks report.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/watch/process_table.h"
+
+namespace fabricbench {
+
+/// The most ranks that are named one by one.
+inline constexpr std::size_t kMostNamed = 16;
+/// What is said of a rank that sends nothing.
+inline constexpr const char* kSilent = "silent: stopped, dead or out of reach";
+
+/// The findings from the process table, a line each. `reports`: of the processes that answered, by process. `names`: of
+/// all processes.
+[[nodiscard]] std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
+                                                      const std::vector<std::string>& names);
+
+/// The ranks whose stack may show why, ascending, a few at most: those that are behind or asleep; if none is, the first
+/// one that waits. Only ranks that report can be asked.
+[[nodiscard]] std::vector<int> ranks_to_ask(const std::map<int, ProcessReport>& reports);
+
+}  // namespace fabricbench
