@@ -43,7 +43,7 @@ build() {
 # run_fuzzer READER OPTION_OR_CORPUS...
 run_fuzzer() {
     "$kBuild/tests/fuzz/fuzz" --reader="$1" -timeout="$kSlow_s" -max_len="$kLongest_bytes" \
-        -artifact_prefix="$kBuild/$1-" -verbosity=0 "${@:2}"
+        -artifact_prefix="$kBuild/$1-" -verbosity=0 -print_funcs=0 "${@:2}"
 }
 
 # fuzz READER SECONDS
