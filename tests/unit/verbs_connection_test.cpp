@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/backends/verbs/direct_connector.h"
@@ -271,6 +273,33 @@ TEST_F(VerbsConnectionTest, ReportsTheErrorOfARequest) {
   fake().ends_with = [](std::uint64_t number) { return number == 3 ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS; };
   EXPECT_THROW((void)polls_of(5), Error);
   EXPECT_EQ(fake().carried_out, 5U) << "those behind it are flushed";
+}
+
+TEST_F(VerbsConnectionTest, NamesTheOtherEndByItsRankToo) {
+  const auto diagnosis_with = [this](int rank) {
+    Meeting meeting;
+    meeting.own = meeting.peer = connection_->introduction("there");
+    meeting.peer.rank = rank;
+    DirectConnector connector;
+    connection_->connect(connector, meeting, "");
+    return connection_->diagnosis();
+  };
+  EXPECT_NE(diagnosis_with(-1).find(" of host there, queue pair 0x1; "), std::string::npos) << "where it is not told";
+  EXPECT_NE(diagnosis_with(5).find(" of host there, queue pair 0x1 of rank 5; "), std::string::npos);
+}
+
+/// What errno holds then is an earlier call's.
+TEST_F(VerbsConnectionTest, ReportsACompletionQueueThatCannotBePolled) {
+  device_.context->ops.poll_cq = [](ibv_cq* /*queue*/, int /*most*/, ibv_wc* /*taken*/) { return -1; };
+  errno = ENOTTY;
+  try {
+    (void)connection_->poll();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "verbs: ibv_poll_cq returned -1: the completion queue is broken, as where the device failed or was "
+                 "removed; see the kernel's log (dmesg)");
+  }
 }
 
 }  // namespace verbs_connection_test

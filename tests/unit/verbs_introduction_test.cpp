@@ -43,10 +43,12 @@ std::string refusal(const Introduction& first, const Introduction& second, std::
 
 TEST(Introductions, ArriveAsTheyWere) {
   Introduction sent = introduction("node-1", 9);
+  sent.rank = 17;
   sent.port.needs_global_route = true;
   sent.port.partitions = {0xffff, 0, 0x8012};
   const Introduction came = parse_introduction(to_text(sent));
   EXPECT_EQ(came.host, "node-1");
+  EXPECT_EQ(came.rank, 17);
   EXPECT_EQ(came.port.device, "mlx5_2");
   EXPECT_EQ(came.port.port, 2);
   EXPECT_TRUE(came.port.ethernet);

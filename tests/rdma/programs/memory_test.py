@@ -127,6 +127,6 @@ class Faults(GuestTest):
                                       env={"LD_PRELOAD": FAULTY_VERBS, "FAULTY_VERBS": "keys"})
                 self.assertEqual(result.status, FAILURE, result.stderr)
                 self.assertRegex(result.stderr, rf"{program}: rank 0 on host1: verbs: a request with rxe0 port 1 of host "
-                                                r"host1, queue pair 0x[0-9a-f]+ ended with remote access error: .* the "
+                                                r"host1, queue pair 0x[0-9a-f]+ of rank [01] ended with remote access error: .* the "
                                                 r"key or address is wrong")
                 self.assertFalse(re.search(r"^ +64 ", result.stdout, re.MULTILINE), "a row of what failed")

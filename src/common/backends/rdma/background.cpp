@@ -15,6 +15,7 @@ namespace fabricbench {
 verbs::VerbsSettings background_settings(const verbs::VerbsSettings& of_messages) {
   const RdmaOptions& given = of_messages.options;
   verbs::VerbsSettings settings{.host = of_messages.host, .verb = Verb::kWrite};
+  settings.rank = of_messages.rank;
   RdmaOptions& options = settings.options;
   options.device = given.device;
   options.port = given.port;

@@ -192,6 +192,7 @@ BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const 
   const std::optional<SeenBy> seen_by = takes_seen_by_ ? std::optional(options.rdma.seen_by) : std::nullopt;
   const bool latency = test.traits().figure == Figure::kLatency;
   verbs::VerbsSettings settings{placed.host, verb_, latency, options.rdma};
+  settings.rank = team.process_in_job();
   settings.options.device = port_.device;
   settings.options.port = port_.port;
   settings.spreads = options.memory != MemoryKind::kHugePages;  // of which there are few

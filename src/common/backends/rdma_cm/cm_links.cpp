@@ -68,7 +68,7 @@ CmLink* CmLinks::with_number(std::uint32_t connection) {
 std::vector<Completion> CmLinks::poll() {
   std::array<ibv_wc, 16> found{};
   const int count = ibv_poll_cq(parts_.completions.get(), static_cast<int>(found.size()), found.data());
-  if (count < 0) verbs::fail("ibv_poll_cq", errno);
+  if (count < 0) verbs::fail_poll(count);
   std::vector<Completion> completions;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     CmLink* const link = with_number(number_of(found.at(i)));

@@ -217,6 +217,14 @@ const char* name(ibv_port_state state) {
 
 void fail(const char* call, int error) { throw Error(ExitStatus::kMissing, explain_call(call, error)); }
 
+void fail_poll(int returned) {
+  throw Error(
+      ExitStatus::kMissing,
+      fmt::format("verbs: ibv_poll_cq returned {}: the completion queue is broken, as where the device failed or "
+                  "was removed; see the kernel's log (dmesg)",
+                  returned));
+}
+
 void check(bool succeeded, const char* call) {
   if (!succeeded) fail(call, errno);
 }

@@ -37,6 +37,9 @@ namespace fabricbench::verbs {
 /// Throws Error (missing) with explain_call.
 [[noreturn]] void fail(const char* call, int error);
 
+/// The same after ibv_poll_cq, whose result is all that it tells. Source: man ibv_poll_cq.
+[[noreturn]] void fail_poll(int returned);
+
 /// Fails unless `succeeded`, for calls that return a handle and report errors by errno.
 void check(bool succeeded, const char* call);
 

@@ -99,9 +99,9 @@ void check_subnets(const Introduction& first, const Introduction& second, const 
 std::string to_text(const Introduction& introduction) {
   const PortFacts& port = introduction.port;
   std::ostringstream text;
-  text << introduction.host << ' ' << port.device << ' ' << port.port << ' ' << port.ethernet << ' ' << port.other_layer
-       << ' ' << port.lid << ' ' << port.mtu << ' ' << port.most_outstanding << ' ' << port.needs_global_route << ' '
-       << port.gids.size();
+  text << introduction.host << ' ' << introduction.rank << ' ' << port.device << ' ' << port.port << ' '
+       << port.ethernet << ' ' << port.other_layer << ' ' << port.lid << ' ' << port.mtu << ' ' << port.most_outstanding
+       << ' ' << port.needs_global_route << ' ' << port.gids.size();
   for (const Gid& gid : port.gids) write_gid(text, gid);
   text << ' ' << port.partitions.size();
   for (const std::uint16_t key : port.partitions) text << ' ' << key;
@@ -118,8 +118,8 @@ Introduction parse_introduction(const std::string& text) {
   std::size_t partitions = 0;
   std::size_t queue_pairs = 0;
   PortFacts& port = made.port;
-  words >> made.host >> port.device >> port.port >> port.ethernet >> port.other_layer >> port.lid >> port.mtu >>
-      port.most_outstanding >> port.needs_global_route >> gids;
+  words >> made.host >> made.rank >> port.device >> port.port >> port.ethernet >> port.other_layer >> port.lid >>
+      port.mtu >> port.most_outstanding >> port.needs_global_route >> gids;
   for (std::size_t i = 0; words && i < gids; ++i) port.gids.push_back(read_gid(words));
   words >> partitions;
   for (std::size_t i = 0; words && i < partitions; ++i) words >> port.partitions.emplace_back();

@@ -15,6 +15,7 @@ struct Introduction {
   PortFacts port;
   std::vector<std::uint32_t> queue_pairs;       ///< numbers (QPN)
   std::vector<std::uint32_t> sequence_numbers;  ///< the first packet's (PSN), by queue pair
+  int rank = -1;                                ///< of the job, for messages; -1: not told
 };
 
 /// The transmitted form, including the GIDs. Facts that concern only the own side are left out.

@@ -286,7 +286,7 @@ int VerbsConnection::queue_pair_of(const ibv_wc& completion) const {
 inline int VerbsConnection::poll_queue() {
   const int found = ibv_poll_cq(completions_.get(), polled_at_once_, polled_.data());
   if (found < 0) [[unlikely]]
-    fail("ibv_poll_cq", errno);
+    fail_poll(found);
   for (int i = 0; i < found; ++i) {
     const ibv_wc& completion = polled_[static_cast<std::size_t>(i)];
     if (completion.status != IBV_WC_SUCCESS) [[unlikely]]
@@ -341,7 +341,8 @@ void VerbsConnection::sleep(double at_most_s) {
 std::string VerbsConnection::peer_text(int queue_pair) const {
   const auto which = static_cast<std::size_t>(queue_pair);
   const std::uint32_t number = which < peer_.queue_pairs.size() ? peer_.queue_pairs[which] : 0;
-  return fmt::format("{} port {} of host {}, queue pair {:#x}", peer_.port.device, peer_.port.port, peer_.host, number);
+  return fmt::format("{} port {} of host {}, queue pair {:#x}{}", peer_.port.device, peer_.port.port, peer_.host,
+                     number, peer_.rank < 0 ? "" : fmt::format(" of rank {}", peer_.rank));
 }
 
 std::string VerbsConnection::diagnosis() {

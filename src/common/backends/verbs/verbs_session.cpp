@@ -200,7 +200,11 @@ std::int64_t VerbsSession::receive_depth() const {
   return takes ? settings_.options.receive_depth : 0;
 }
 
-std::string VerbsSession::introduction() const { return to_text(connection_->introduction(settings_.host)); }
+std::string VerbsSession::introduction() const {
+  Introduction own = connection_->introduction(settings_.host);
+  own.rank = settings_.rank;
+  return to_text(own);
+}
 
 std::string VerbsSession::agree_with(const std::vector<std::string>& introductions) {
   for (const std::string& text : introductions) both_.push_back(parse_introduction(text));

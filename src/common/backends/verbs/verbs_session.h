@@ -31,6 +31,7 @@ struct VerbsSettings {
   std::optional<SeenBy> seen_by{};  ///< when a message counts; empty: by the verb's own rule
   bool spreads = true;              ///< short messages of a stream, over a block of memory besides the buffers
   bool in_host_memory = true;       ///< false: in memory that the processor cannot access
+  int rank = -1;                    ///< of the job, for messages; -1: not told
 };
 
 /// The largest message to send inline: the value of -I, or perftest's 220 (write) and 236 (send) for latency and 0 for
