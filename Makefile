@@ -25,8 +25,9 @@ test-cluster: all
 # FAULTS="--sample 1000 --seed 7", or "--program tcp_bw --function send", a part of it.
 faults:
 	cmake --preset ci
-	cmake --build --preset ci --target programs test_programs_on_fakes faulty_calls
+	cmake --build --preset ci --target programs test_programs_on_fakes faulty_calls fabricbench_verbs_between_processes
 	FABRICBENCH_PROGRAMS=build FABRICBENCH_PROGRAMS_ON_FAKES=build/tests/programs/on_fakes FABRICBENCH_FAULTY_CALLS=build/tests/libfaulty_calls.so \
+	FABRICBENCH_VERBS_BETWEEN_PROCESSES=build/tests/libfabricbench_verbs_between_processes.so \
 	    tests/faults/campaign.py --table build/faults.tsv --resume --page docs/reliability.md $(FAULTS)
 
 # Random input for everything that reads what comes from outside: ten minutes for each reader.

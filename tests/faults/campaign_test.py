@@ -1,6 +1,5 @@
 """A hundred combinations of the campaign, drawn with a fixed seed. With --all there are 5,000 (campaign.py itself)."""
 
-import os
 import unittest
 
 from campaign import HEADER, Suite, drawn, line_of, run_all, why_excepted
@@ -12,9 +11,8 @@ JOBS = 3  # of each; they wait most of the time
 
 
 def run_part(test, number):
-    suite = Suite(os.environ["FABRICBENCH_PROGRAMS"], os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"],
-                  os.environ["FABRICBENCH_MPIEXEC"], os.environ["FABRICBENCH_FAULTY_CALLS"])
-    chosen = drawn(suite, suite.programs(), COMBINATIONS, SEED)[number::PARTS]
+    suite = Suite.of_environment()
+    chosen = drawn(suite, suite.programs(), COMBINATIONS, SEED, JOBS)[number::PARTS]
     test.assertEqual(len(chosen), COMBINATIONS // PARTS)
     outcomes = list(run_all(suite, chosen, JOBS))
     broken = [f"{line_of(outcome)}\n{outcome.said}" for outcome in outcomes if outcome.problem and not why_excepted(outcome)]

@@ -3,12 +3,14 @@
 import json
 import os
 import subprocess
+import tempfile
+import unittest
 
 from launch import MPIEXEC, PROGRAMS, TIMEOUT_S, ProgramTest, environment, in_a_few_tries
 
 FAULTY_CALLS = os.environ["FABRICBENCH_FAULTY_CALLS"]
-TIMEOUT = 4
-USAGE = 2
+VERBS = os.environ["FABRICBENCH_VERBS_BETWEEN_PROCESSES"]
+USAGE, MISSING, TIMEOUT = 2, 3, 4
 LIMIT_S = 4  # that -T gives: more than starting MPI takes on a busy machine
 STOPPED = r"rank 1 on \S+: silent: stopped, dead or out of reach"
 SHORT = ("-b", 1024, "-e", 1024, "-n", 3, "-T", LIMIT_S)
@@ -84,6 +86,31 @@ class Stacks(ProgramTest):  # 2 ranks, 30 s
                                                 r"fabricbench:     MPI_Allreduce \(libfaulty_calls.so\)\n"
                                                 r"(fabricbench:     .*\n)*fabricbench:     .* \(all_reduce_perf\)\n")
                 self.assertNotRegex(result.stderr, rf"rank {other} on \S+: its main thread is in")
+
+
+@unittest.skipUnless(VERBS, "built without RDMA verbs")
+class OverRdma(ProgramTest):  # 2 ranks, 10 s
+    """On a stub of libibverbs that connects the processes of a host."""
+
+    def run_faulty(self, program, fault, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            settings = {"LD_PRELOAD": f"{FAULTY_CALLS}:{VERBS}", "FAKE_VERBS_FILE": f"{folder}/verbs", "FAULTY_CALL": fault}
+            command = [MPIEXEC, "-np", "2", "env", *(f"{name}={value}" for name, value in settings.items()),
+                       PROGRAMS / program, "--pairs", "0-1", "-s", "1024", "-n", "3", *map(str, arguments)]
+            return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+
+    @in_a_few_tries
+    def test_other_end_that_is_stuck(self):
+        """Who waits for its messages says whose they are."""
+        result = self.run_faulty("rdma_send_lat", "ibv_get_cq_event:1:hang:1", "-e", "--timeout", 60, "--stall-timeout", 2)
+        self.assertEqual(result.returncode, TIMEOUT, result.stderr)
+        self.assertRegex(result.stderr, r"rdma_send_lat: rank 0 on \S+: verbs: waited 2 s in vain for messages to arrive; the "
+                                        r"other end is mlx5_0 port 1 of host \S+, queue pair 0x\w+ of rank 1; ")
+
+    def test_completion_queue_that_cannot_be_polled(self):
+        result = self.run_faulty("rdma_write_bw", "ibv_poll_cq:1:fail:0")
+        self.assertEqual(result.returncode, MISSING, result.stderr)
+        self.assertRegex(result.stderr, r"rdma_write_bw: rank 0 on \S+: verbs: ibv_poll_cq returned -1: ")
 
 
 class OtherPrograms(ProgramTest):  # 2 ranks, 3 s

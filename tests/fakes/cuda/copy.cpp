@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "../faulty_call.h"
 #include "fake_cuda.h"
 #include "state.h"
 
@@ -103,6 +104,7 @@ void fake_cuda_end_hanging_copies() {
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (fails()) return report(cudaErrorUnknown);
   if (device < 0 || peer < 0 || device >= device_count() || peer >= device_count()) {
     return report(cudaErrorInvalidDevice);
   }
@@ -111,6 +113,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   const int device = current_device();
   if (peer < 0 || peer >= device_count() || !can_reach(device, peer)) return report(cudaErrorInvalidDevice);
   return report(Access::of_all().enable(device, peer) ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);

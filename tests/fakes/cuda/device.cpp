@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "../faulty_call.h"
 #include "fake_cuda.h"
 #include "state.h"
 
@@ -124,6 +125,7 @@ using namespace fake_cuda;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (fails()) return report(cudaErrorUnknown);
   *count = 0;
   if (no_driver()) return report(cudaErrorInsufficientDriver);
   *count = device_count();
@@ -131,6 +133,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaSetDevice(int device) {
+  if (fails()) return report(cudaErrorUnknown);
   const cudaError_t status = make_context(device);  // since CUDA 12
   if (status == cudaSuccess) chosen_device = device;
   return status;
@@ -142,17 +145,20 @@ int fake_cuda_contexts() {
 }
 
 cudaError_t cudaGetDevice(int* device) {
+  if (fails()) return report(cudaErrorUnknown);
   *device = chosen_device;
   return report(reachable(chosen_device));
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (fails()) return report(cudaErrorUnknown);
   const cudaError_t status = reachable(device);
   if (status == cudaSuccess) *properties = properties_of(device);
   return report(status);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = reachable(device); status != cudaSuccess) return report(status);
   const cudaDeviceProp properties = properties_of(device);
   switch (attribute) {
@@ -172,6 +178,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = reachable(device); status != cudaSuccess) return report(status);
   std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0",
                 static_cast<unsigned>(properties_of(device).pciBusID));
@@ -179,16 +186,19 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
+  if (fails()) return report(cudaErrorUnknown);
   *version = no_driver() ? 0 : CUDART_VERSION;
   return cudaSuccess;
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (fails()) return report(cudaErrorUnknown);
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = make_context(chosen_device); status != cudaSuccess) return status;
   *total = memory_of_a_device();
   *free = *total - std::min(*total, allocated_on(chosen_device));

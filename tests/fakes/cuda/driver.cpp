@@ -10,6 +10,7 @@
 
 #include <cuda.h>
 
+#include "../faulty_call.h"
 #include "fake_cuda.h"
 #include "state.h"
 
@@ -75,6 +76,7 @@ extern "C" {
 
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long /*flags*/,
                                     cudaDriverEntryPointQueryResult* result) {
+  if (fails()) return report(cudaErrorUnknown);
   static const std::map<std::string_view, void*> kFunctions = {
       {"cuDeviceGetAttribute", reinterpret_cast<void*>(&get_attribute)},
       {"cuPointerSetAttribute", reinterpret_cast<void*>(&set_pointer_attribute)},

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "../faulty_call.h"
 #include "state.h"
 
 namespace {
@@ -51,12 +52,16 @@ cudaError_t fake_cuda::report(cudaError_t status) {
 extern "C" {
 
 cudaError_t cudaGetLastError() {
+  if (fails()) return fake_cuda::report(cudaErrorUnknown);
   const cudaError_t error = last_error;
   last_error = cudaSuccess;
   return error;
 }
 
-cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaPeekAtLastError() {
+  if (fails()) return fake_cuda::report(cudaErrorUnknown);
+  return last_error;
+}
 const char* cudaGetErrorName(cudaError_t code) { return text_of(code).name; }
 const char* cudaGetErrorString(cudaError_t code) { return text_of(code).text; }
 }

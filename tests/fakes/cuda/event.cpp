@@ -1,3 +1,4 @@
+#include "../faulty_call.h"
 #include "state.h"
 
 namespace fake_cuda {
@@ -13,19 +14,25 @@ using namespace fake_cuda;
 extern "C" {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = make_context(current_device()); status != cudaSuccess) return status;
   *event = new CUevent_st;
   return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  if (fails()) return report(cudaErrorUnknown);
+  return cudaEventCreateWithFlags(event, 0);
+}
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (fails()) return report(cudaErrorUnknown);
   delete event;
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
   const auto record = event->record;
   std::uint64_t own = 0;
   {
@@ -42,17 +49,20 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (fails()) return report(cudaErrorUnknown);
   const std::lock_guard lock(event->record->mutex);
   return report(is_complete(*event->record) ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (fails()) return report(cudaErrorUnknown);
   std::unique_lock lock(event->record->mutex);
   event->record->changed.wait(lock, [&] { return is_complete(*event->record); });
   return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  if (fails()) return report(cudaErrorUnknown);
   double times_s[2] = {};
   int i = 0;
   for (const cudaEvent_t event : {start, end}) {
@@ -66,6 +76,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   const auto record = event->record;
   std::uint64_t awaited = 0;
   {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "../faulty_call.h"
 #include "state.h"
 
 using namespace fake_cuda;
@@ -7,6 +8,7 @@ using namespace fake_cuda;
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
+  if (fails()) return report(cudaErrorUnknown);
   if (stream == nullptr) return report(cudaErrorStreamCaptureUnsupported);  // CUDA does not record default streams
   if (stream->capturing) return report(cudaErrorIllegalState);
   stream->capturing = true;
@@ -16,6 +18,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  if (fails()) return report(cudaErrorUnknown);
   *graph = nullptr;
   if (stream == nullptr || !stream->capturing) return report(cudaErrorIllegalState);
   stream->capturing = false;
@@ -25,6 +28,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  if (fails()) return report(cudaErrorUnknown);
   const bool active = stream != nullptr && stream->capturing;
   *status = active ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   if (active && stream->capture_broken) *status = cudaStreamCaptureStatusInvalidated;
@@ -33,6 +37,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
                                           unsigned long long /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   *executable = nullptr;
   if (graph == nullptr) return report(cudaErrorInvalidValue);
   *executable = new CUgraphExec_st{std::make_shared<const Tasks>(graph->tasks)};
@@ -40,10 +45,12 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
+  if (fails()) return report(cudaErrorUnknown);
   return cudaGraphInstantiateWithFlags(executable, graph, flags);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
   if (executable == nullptr) return report(cudaErrorInvalidValue);
   return enqueue(stream, [tasks = executable->tasks] {
     for (const Task& task : *tasks) {
@@ -54,11 +61,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (fails()) return report(cudaErrorUnknown);
   delete graph;
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  if (fails()) return report(cudaErrorUnknown);
   delete executable;
   return cudaSuccess;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "../faulty_call.h"
 #include "fake_cuda.h"
 #include "state.h"
 
@@ -80,6 +81,7 @@ std::size_t fake_cuda_allocated() {
 }
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  if (fails()) return report(cudaErrorUnknown);
   *pointer = nullptr;
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
@@ -98,6 +100,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (fails()) return report(cudaErrorUnknown);
   if (pointer == nullptr) return cudaSuccess;
   const std::lock_guard lock(blocks().mutex);
   if (blocks().by_address.erase(static_cast<std::byte*>(pointer)) == 0) return report(cudaErrorInvalidValue);
@@ -106,6 +109,7 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = make_context(current_device()); status != cudaSuccess) return status;
   *pointer = host_block(bytes);
   if (*pointer == nullptr) return report(cudaErrorMemoryAllocation);
@@ -114,9 +118,13 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/)
   return cudaSuccess;
 }
 
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  if (fails()) return report(cudaErrorUnknown);
+  return cudaHostAlloc(pointer, bytes, 0);
+}
 
 cudaError_t cudaFreeHost(void* pointer) {
+  if (fails()) return report(cudaErrorUnknown);
   if (pointer == nullptr) return cudaSuccess;
   const std::lock_guard lock(blocks().mutex);
   if (blocks().pinned.erase(pointer) == 0) return report(cudaErrorInvalidValue);
@@ -125,11 +133,13 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   *device_pointer = pointer;
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
   if (!fits(kind, into, from, bytes)) return report(cudaErrorInvalidValue);
   const char* name = kind == cudaMemcpyHostToDevice ? "h2d" : kind == cudaMemcpyDeviceToHost ? "d2h" : "d2d";
   const int device = fake_cuda_device_of(stream);
@@ -138,12 +148,14 @@ cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cud
 
 cudaError_t cudaMemcpyPeerAsync(void* into, int into_device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
   if (!lies_on(into_device, into, bytes) || !lies_on(from_device, from, bytes)) return report(cudaErrorInvalidValue);
   const int device = fake_cuda_device_of(stream);
   return enqueue(stream, [=] { return copy({into, from, bytes, "p2p"}, device); });
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = make_context(current_device()); status != cudaSuccess) return status;
   if (pointer == nullptr || bytes == 0) return report(cudaErrorInvalidValue);
   if (bytes > std::size_t{1} << 40) return report(cudaErrorMemoryAllocation);
@@ -152,17 +164,20 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
+  if (fails()) return report(cudaErrorUnknown);
   const std::lock_guard lock(blocks().mutex);
   return report(blocks().pinned.erase(pointer) == 1 ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
 }
 
 cudaError_t cudaMemcpy(void* into, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = cudaMemcpyAsync(into, from, bytes, kind, nullptr); status != cudaSuccess)
     return status;
   return drain(nullptr);
 }
 
 cudaError_t cudaMemsetAsync(void* into, int value, std::size_t bytes, cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
   if (!is_device_memory(into, bytes)) return report(cudaErrorInvalidValue);
   return enqueue(stream, [=] {
     std::memset(into, value, bytes);
@@ -171,6 +186,7 @@ cudaError_t cudaMemsetAsync(void* into, int value, std::size_t bytes, cudaStream
 }
 
 cudaError_t cudaMemset(void* into, int value, std::size_t bytes) {
+  if (fails()) return report(cudaErrorUnknown);
   if (const cudaError_t status = cudaMemsetAsync(into, value, bytes, nullptr); status != cudaSuccess) return status;
   return drain(nullptr);
 }

@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "../faulty_call.h"
 #include "fake_cuda.h"
 #include "state.h"
 
@@ -97,6 +98,7 @@ cudaError_t fake_cuda_enqueue_fallible(cudaStream_t stream, const std::function<
 int fake_cuda_device_of(cudaStream_t stream) { return resolve(stream)->device; }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
+  if (fails()) return report(cudaErrorUnknown);
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
   if (const cudaError_t status = make_context(device); status != cudaSuccess) return status;
@@ -104,9 +106,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) 
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  if (fails()) return report(cudaErrorUnknown);
+  return cudaStreamCreateWithFlags(stream, 0);
+}
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
   if (stream == nullptr) return report(cudaErrorInvalidResourceHandle);
   bool idle = false;
   {
@@ -125,6 +131,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  if (fails()) return report(cudaErrorUnknown);
   CUstream_st* stream = resolve(handle);
   if (breaks_capture(stream)) return report(cudaErrorStreamCaptureUnsupported);
   const std::lock_guard lock(stream->queue->mutex);
@@ -132,14 +139,19 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return report(is_idle(*stream->queue) ? cudaSuccess : cudaErrorNotReady);
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return drain(stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (fails()) return report(cudaErrorUnknown);
+  return drain(stream);
+}
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  if (fails()) return report(cudaErrorUnknown);
   *device = resolve(stream)->device;
   return cudaSuccess;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (fails()) return report(cudaErrorUnknown);
   return enqueue(stream, [=] {
     function(data);
     return cudaSuccess;

@@ -15,6 +15,7 @@
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
+#include "../faulty_call.h"
 #include "group.h"
 #include "profiler.h"
 #include "version.h"
@@ -154,11 +155,13 @@ void set_last_error(const std::string& text) {
 using fake_nccl::Rank;
 
 ncclResult_t ncclGetVersion(int* version) {
+  if (fails()) return ncclSystemError;
   *version = fake_nccl::kVersion;
   return ncclSuccess;
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (fails()) return ncclSystemError;
   const fake_nccl::Address address = fake_nccl::create_segment();
   if (address.file < 0) return fake_nccl::failed(ncclSystemError, "no shared memory");
   std::memset(id->internal, 0, sizeof id->internal);
@@ -168,6 +171,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t* config) {
+  if (fails()) return ncclSystemError;
   *communicator = nullptr;
   if (ranks < 1 || ranks > fake_nccl::kMostRanks || rank < 0 || rank >= ranks) {
     return fake_nccl::refuse("no such rank");
@@ -178,6 +182,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUni
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  if (fails()) return ncclSystemError;
   if (communicator == nullptr) return ncclSuccess;
   fake_nccl::wait_for_graphs(*communicator->rank);
   fake_nccl::close_profiler(*communicator->rank);
@@ -186,6 +191,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
 }
 
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  if (fails()) return ncclSystemError;
   if (communicator == nullptr) return ncclSuccess;
   Rank& rank = *communicator->rank;
   rank.aborted = true;
@@ -196,6 +202,7 @@ ncclResult_t ncclCommAbort(ncclComm_t communicator) {
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error) {
+  if (fails()) return ncclSystemError;
   *error = static_cast<ncclResult_t>(communicator->rank->async_result.load());
   return ncclSuccess;
 }
@@ -216,8 +223,12 @@ const char* ncclGetErrorString(ncclResult_t result) {
 const char* ncclGetLastError(ncclComm_t /*communicator*/) { return fake_nccl::last_error.data(); }
 
 ncclResult_t ncclGroupStart() {
+  if (fails()) return ncclSystemError;
   fake_nccl::begin_group();
   return ncclSuccess;
 }
 
-ncclResult_t ncclGroupEnd() { return fake_nccl::end_group(); }
+ncclResult_t ncclGroupEnd() {
+  if (fails()) return ncclSystemError;
+  return fake_nccl::end_group();
+}

@@ -6,6 +6,7 @@
 //   FAKE_NCCL_NO_GIN=1        no adapter can be driven by GPUs, which NCCL refuses as an internal error
 //                             (ncclGinConnectOnce in its src/gin/gin_host.cc)
 #include "device.h"
+#include "../faulty_call.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,6 +34,7 @@ extern "C" int* fake_nccl_device_communicators() {
 
 ncclResult_t ncclDevCommCreate(ncclComm_t communicator, ncclDevCommRequirements_t const* requirements,
                                ncclDevComm_t* made) {
+  if (fails()) return ncclSystemError;
   const std::shared_ptr<Rank> rank = communicator->rank;
   if (number_of("FAKE_NCCL_NO_SYMMETRIC", 0) == 1) {
     return fake_nccl::failed(ncclInvalidUsage, "Communicator does not support symmetric memory!");
@@ -63,6 +65,7 @@ ncclResult_t ncclDevCommCreate(ncclComm_t communicator, ncclDevCommRequirements_
 }
 
 ncclResult_t ncclDevCommDestroy(ncclComm_t /*communicator*/, ncclDevComm_t const* made) {
+  if (fails()) return ncclSystemError;
   delete reinterpret_cast<DeviceCommunicator*>(made->windowTable);
   --*fake_nccl_device_communicators();
   return ncclSuccess;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "../faulty_call.h"
 #include "faults.h"
 #include "memory.h"
 #include "rank.h"
@@ -39,6 +40,7 @@ using namespace fake_nccl;
 extern "C" int fake_nccl_registered() { return registered(); }
 
 ncclResult_t ncclMemAlloc(void** block, size_t bytes) {
+  if (fails()) return ncclSystemError;
   if (fault_of_environment().kind == "out_of_memory" || cudaMalloc(block, bytes) != cudaSuccess) {
     cudaGetLastError();
     return refuse("Cuda failure 2 'out of memory'", ncclUnhandledCudaError);
@@ -49,12 +51,14 @@ ncclResult_t ncclMemAlloc(void** block, size_t bytes) {
 }
 
 ncclResult_t ncclMemFree(void* block) {
+  if (fails()) return ncclSystemError;
   const std::lock_guard lock(allocated_guard);
   if (allocated.erase(block) == 0) return refuse("not a block of ncclMemAlloc");
   return cudaFree(block) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
 ncclResult_t ncclCommRegister(const ncclComm_t /*communicator*/, void* block, size_t bytes, void** handle) {
+  if (fails()) return ncclSystemError;
   if (block == nullptr || bytes == 0) return refuse("nothing to register");
   ++registered();
   *handle = block;
@@ -62,6 +66,7 @@ ncclResult_t ncclCommRegister(const ncclComm_t /*communicator*/, void* block, si
 }
 
 ncclResult_t ncclCommDeregister(const ncclComm_t /*communicator*/, void* /*handle*/) {
+  if (fails()) return ncclSystemError;
   --registered();
   return ncclSuccess;
 }

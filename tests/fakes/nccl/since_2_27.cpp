@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "../faulty_call.h"
 #include "group.h"
 #include "memory.h"
 
@@ -31,6 +32,7 @@ ncclResult_t meet(ncclComm_t communicator) {
 
 ncclResult_t ncclCommWindowRegister(ncclComm_t communicator, void* block, size_t bytes, ncclWindow_t* window,
                                     int flags) {
+  if (fails()) return ncclSystemError;
   if (!fake_nccl::is_allocated(block)) return fake_nccl::refuse("a window takes a block of ncclMemAlloc");
   if (flags != NCCL_WIN_COLL_SYMMETRIC) return fake_nccl::refuse("the fake has symmetric windows only");
   ++fake_nccl::registered();
@@ -40,6 +42,7 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t communicator, void* block, size_t
 }
 
 ncclResult_t ncclCommWindowDeregister(ncclComm_t communicator, ncclWindow_t window) {
+  if (fails()) return ncclSystemError;
   --fake_nccl::registered();
   for (fake_nccl::Window& known : communicator->rank->windows) {
     if (static_cast<void*>(known.block) == static_cast<void*>(window)) known = {nullptr, 0};
@@ -49,15 +52,18 @@ ncclResult_t ncclCommWindowDeregister(ncclComm_t communicator, ncclWindow_t wind
 
 ncclResult_t ncclAlltoAll(const void* send, void* recv, size_t count, ncclDataType_t type, ncclComm_t communicator,
                           cudaStream_t stream) {
+  if (fails()) return ncclSystemError;
   return fake_nccl::start(communicator, stream, operation(Kind::kAllToAll, send, recv, count, type, 0));
 }
 
 ncclResult_t ncclGather(const void* send, void* recv, size_t count, ncclDataType_t type, int root,
                         ncclComm_t communicator, cudaStream_t stream) {
+  if (fails()) return ncclSystemError;
   return fake_nccl::start(communicator, stream, operation(Kind::kGather, send, recv, count, type, root));
 }
 
 ncclResult_t ncclScatter(const void* send, void* recv, size_t count, ncclDataType_t type, int root,
                          ncclComm_t communicator, cudaStream_t stream) {
+  if (fails()) return ncclSystemError;
   return fake_nccl::start(communicator, stream, operation(Kind::kScatter, send, recv, count, type, root));
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "../faulty_call.h"
 #include "group.h"
 
 namespace {
@@ -71,6 +72,7 @@ extern "C" {
 
 ncclResult_t ncclPutSignal(const void* from, size_t count, ncclDataType_t type, int peer, void* window, size_t offset,
                            int index, int context, unsigned flags, ncclComm_t communicator, cudaStream_t stream) {
+  if (fails()) return ncclSystemError;
   if (const ncclResult_t problem = why_not(index, context, flags); problem != ncclSuccess) return problem;
   const auto& windows = communicator->rank->windows;
   const std::size_t bytes = count * fake_nccl::element_bytes(type);
@@ -88,11 +90,13 @@ ncclResult_t ncclPutSignal(const void* from, size_t count, ncclDataType_t type, 
 
 ncclResult_t ncclSignal(int peer, int index, int context, unsigned flags, ncclComm_t communicator,
                         cudaStream_t stream) {
+  if (fails()) return ncclSystemError;
   if (const ncclResult_t problem = why_not(index, context, flags); problem != ncclSuccess) return problem;
   return fake_nccl::start(communicator, stream, one_sided(Kind::kPut, nullptr, 0, peer));
 }
 
 ncclResult_t ncclWaitSignal(int peers, Awaited* awaited, ncclComm_t communicator, cudaStream_t stream) {
+  if (fails()) return ncclSystemError;
   if (awaited == nullptr || peers == 0) return refuse("ncclWaitSignal: invalid arguments");
   for (int i = 0; i < peers; ++i) {
     if (const ncclResult_t problem = why_not(awaited[i].index, awaited[i].context, 0); problem != ncclSuccess) {
@@ -108,6 +112,7 @@ ncclResult_t ncclWaitSignal(int peers, Awaited* awaited, ncclComm_t communicator
 }
 
 ncclResult_t ncclCommQueryProperties(ncclComm_t communicator, Properties* properties) {
+  if (fails()) return ncclSystemError;
   if (properties->magic != 0xcafebeef) return ncclInvalidUsage;
   properties->rank = communicator->rank->rank;
   properties->ranks = communicator->rank->ranks;

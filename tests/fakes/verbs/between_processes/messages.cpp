@@ -82,8 +82,7 @@ ibv_wc_status receive(const Shared& shared, SharedQueuePair& peer, SentMessage& 
   const SharedReceive taken = receives.front();
   const std::uint32_t header = peer.type == IBV_QPT_UD ? kDatagramHeader : 0;
   const bool is_write = message.request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  const ibv_wc_status status =
-      is_write ? write(peer.process, message) : fill(peer.process, taken, message, header);
+  const ibv_wc_status status = is_write ? write(peer.process, message) : fill(peer.process, taken, message, header);
   if (status != IBV_WC_SUCCESS) return status;
   receives.pop();
   ibv_wc came{};

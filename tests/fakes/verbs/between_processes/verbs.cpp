@@ -3,7 +3,8 @@
 //
 // Nothing is allocated while the state is held: what an allocation waits for, the other processes would wait for too.
 //
-// Reliable connections and datagrams, shared receive queues, events; no ibv_wr_*, and no rdma_cm, which asks the kernel.
+// Reliable connections and datagrams, shared receive queues, events; no ibv_wr_*, and no rdma_cm, which asks the
+// kernel.
 
 #include <fcntl.h>
 #include <sched.h>
