@@ -5,12 +5,14 @@ import os
 import subprocess
 import tempfile
 import unittest
+from pathlib import Path
 
 from launch import MPIEXEC, PROGRAMS, TIMEOUT_S, ProgramTest, environment, in_a_few_tries
 
 FAULTY_CALLS = os.environ["FABRICBENCH_FAULTY_CALLS"]
 VERBS = os.environ["FABRICBENCH_VERBS_BETWEEN_PROCESSES"]
-USAGE, MISSING, TIMEOUT = 2, 3, 4
+ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
+FAILURE, USAGE, MISSING, TIMEOUT = 1, 2, 3, 4
 LIMIT_S = 4  # that -T gives: more than starting MPI takes on a busy machine
 STOPPED = r"rank 1 on \S+: silent: stopped, dead or out of reach"
 SHORT = ("-b", 1024, "-e", 1024, "-n", 3, "-T", LIMIT_S)
@@ -111,6 +113,21 @@ class OverRdma(ProgramTest):  # 2 ranks, 10 s
         result = self.run_faulty("rdma_write_bw", "ibv_poll_cq:1:fail:0")
         self.assertEqual(result.returncode, MISSING, result.stderr)
         self.assertRegex(result.stderr, r"rdma_write_bw: rank 0 on \S+: verbs: ibv_poll_cq returned -1: ")
+
+
+@unittest.skipUnless(ON_FAKES, "built without NCCL")
+class OnGpus(ProgramTest):  # 2 ranks, 5 s
+    """On fakes of CUDA and NCCL."""
+
+    def test_nccl_that_fails_on_one_rank(self):
+        """Also where it is opened again, which the other rank does not wait for in vain."""
+        settings = {"LD_PRELOAD": FAULTY_CALLS, "FAULTY_CALL": "ncclGetVersion:2:fail:1", "FAKE_CUDA_DEVICES": "2",
+                    "CUDA_VISIBLE_DEVICES": "0,1", "LD_LIBRARY_PATH": Path(ON_FAKES).parents[1] / "fakes" / "nccl-2.28"}
+        command = [MPIEXEC, "-np", "2", "env", *(f"{name}={value}" for name, value in settings.items()),
+                   f"{ON_FAKES}/all_reduce_perf", "-b", "1024", "-e", "1024", "-n", "3"]
+        result = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+        self.assertEqual(result.returncode, FAILURE, result.stderr)
+        self.assertRegex(result.stderr, r"all_reduce_perf: rank 1 on \S+: nccl: ncclGetVersion: unhandled system error")
 
 
 class OtherPrograms(ProgramTest):  # 2 ranks, 3 s

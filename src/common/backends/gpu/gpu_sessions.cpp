@@ -172,7 +172,7 @@ std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /
 
 Opened open_nccl(const Team& team, const Placed& placed, const Options& options, const Purpose& purpose) {
   OwnDevices own = choose_own(team, placed, devices_of_process(options), options);
-  auto library = std::make_shared<const nccl::Library>();
+  auto library = everywhere(team.world(), [] { return std::make_shared<const nccl::Library>(); });
   nccl::ProcessGroup group = process_group(team, own);
   group.all_to_all = purpose.all_to_all;
   group.most_peers = purpose.most_peers;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/backends/nccl/check.h"
 #include "common/core/error.h"
 
 namespace fabricbench::nccl {
@@ -64,7 +65,10 @@ int header_version() { return NCCL_VERSION_CODE; }
 Library::Library(const std::string& file) : handle_(open(file)) {
   load_required();
   load_optional();
-  if (functions_.get_version != nullptr) functions_.get_version(&version_);
+  if (functions_.get_version != nullptr) {
+    const ncclResult_t result = functions_.get_version(&version_);
+    if (missing_.empty()) check(*this, result, "ncclGetVersion");
+  }
   if (version_ < kOldest || !missing_.empty()) {
     throw Error(ExitStatus::kMissing,
                 fmt::format("nccl: {} is NCCL {}{}; NCCL {} or newer is needed: install a newer one, or set "
