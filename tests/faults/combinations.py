@@ -61,7 +61,8 @@ TRIES = 3  # other work on the machine can use up a limit of seconds
 ONE_BY_ONE = 64
 
 Combination = namedtuple("Combination", "program function call fault rank")
-# Calls by rank (a number as text, or ALL) and function, the number of each kind of line in the record, and the number of rows in the table.
+# Calls by rank (a number as text, or ALL) and function, the number of each kind of line in the record, and the number of
+# rows in the table.
 GoodRun = namedtuple("GoodRun", "calls kinds rows")
 Outcome = namedtuple("Outcome", "combination reached status seconds problem said")
 

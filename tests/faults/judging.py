@@ -111,10 +111,11 @@ class Judge:
 Excepted = namedtuple("Excepted", "applies problem why")
 EXCEPTIONS = (
     Excepted(lambda outcome: outcome.combination.fault == "stop" and outcome.reached == "after MPI", "did not end",
-             "a process that is stopped by a signal after MPI has ended: the others have ended too, and a launcher takes it for "
-             "running; SIGCONT lets it end, and SIGKILL ends it"),
-    Excepted(lambda outcome: outcome.combination.rank == ALL and outcome.reached == "before MPI" and not outcome.said.strip(),
-             "did not end", "no rank has read the command line, which has the time limit"),
+             "a process that is stopped by a signal after MPI has ended: the others have ended too, and a launcher takes it "
+             "for running; SIGCONT lets it end, and SIGKILL ends it"),
+    Excepted(lambda outcome: (outcome.combination.rank == ALL and outcome.reached == "before MPI"
+                              and not outcome.said.strip()), "did not end",
+             "no rank has read the command line, which has the time limit"),
     Excepted(lambda outcome: "the communicator of" in outcome.said, "does not name rank",
              "NCCL does not say which rank of a communicator did not come"),
     Excepted(lambda outcome: True, "the launcher",

@@ -106,8 +106,8 @@ class OverRdma(ProgramTest):  # 2 ranks, 10 s
         """Who waits for its messages says whose they are."""
         result = self.run_faulty("rdma_send_lat", "ibv_get_cq_event:1:hang:1", "-e", "--timeout", 60, "--stall-timeout", 2)
         self.assertEqual(result.returncode, TIMEOUT, result.stderr)
-        self.assertRegex(result.stderr, r"rdma_send_lat: rank 0 on \S+: verbs: waited 2 s in vain for messages to arrive; the "
-                                        r"other end is mlx5_0 port 1 of host \S+, queue pair 0x\w+ of rank 1; ")
+        self.assertRegex(result.stderr, r"rdma_send_lat: rank 0 on \S+: verbs: waited 2 s in vain for messages to arrive; "
+                                        r"the other end is mlx5_0 port 1 of host \S+, queue pair 0x\w+ of rank 1; ")
 
     def test_completion_queue_that_cannot_be_polled(self):
         result = self.run_faulty("rdma_write_bw", "ibv_poll_cq:1:fail:0")
