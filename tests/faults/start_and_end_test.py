@@ -119,15 +119,24 @@ class OverRdma(ProgramTest):  # 2 ranks, 10 s
 class OnGpus(ProgramTest):  # 2 ranks, 5 s
     """On fakes of CUDA and NCCL."""
 
+    def run_faulty(self, fault, program, *arguments):
+        settings = {"LD_PRELOAD": FAULTY_CALLS, "FAULTY_CALL": fault, "FAKE_CUDA_DEVICES": "2", "CUDA_VISIBLE_DEVICES": "0,1",
+                    "LD_LIBRARY_PATH": Path(ON_FAKES).parents[1] / "fakes" / "nccl-2.28"}
+        command = [MPIEXEC, "-np", "2", "env", *(f"{name}={value}" for name, value in settings.items()),
+                   f"{ON_FAKES}/{program}", *arguments]
+        return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+
     def test_nccl_that_fails_on_one_rank(self):
         """Also where it is opened again, which the other rank does not wait for in vain."""
-        settings = {"LD_PRELOAD": FAULTY_CALLS, "FAULTY_CALL": "ncclGetVersion:2:fail:1", "FAKE_CUDA_DEVICES": "2",
-                    "CUDA_VISIBLE_DEVICES": "0,1", "LD_LIBRARY_PATH": Path(ON_FAKES).parents[1] / "fakes" / "nccl-2.28"}
-        command = [MPIEXEC, "-np", "2", "env", *(f"{name}={value}" for name, value in settings.items()),
-                   f"{ON_FAKES}/all_reduce_perf", "-b", "1024", "-e", "1024", "-n", "3"]
-        result = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+        result = self.run_faulty("ncclGetVersion:2:fail:1", "all_reduce_perf", "-b", "1024", "-e", "1024", "-n", "3")
         self.assertEqual(result.returncode, FAILURE, result.stderr)
         self.assertRegex(result.stderr, r"all_reduce_perf: rank 1 on \S+: nccl: ncclGetVersion: unhandled system error")
+
+    def test_devices_that_are_gone_on_one_rank(self):
+        """After they were seen first."""
+        result = self.run_faulty("cudaGetDeviceCount:2:fail:1", "all_reduce_perf", "-b", "1024", "-e", "1024", "-n", "3")
+        self.assertEqual(result.returncode, MISSING, result.stderr)
+        self.assertRegex(result.stderr, r"all_reduce_perf: rank 1, host \S+: .*\(cudaErrorUnknown\)")
 
 
 class OtherPrograms(ProgramTest):  # 2 ranks, 3 s

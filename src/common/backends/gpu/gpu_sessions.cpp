@@ -36,17 +36,21 @@ void describe(Form& form, Message& process) {
 namespace gpu {
 namespace {
 
-/// Those from which this process's ranks may have theirs.
+/// Those from which this process's ranks may have theirs. Asked once: a second answer may be another one, where a
+/// device fails.
 std::vector<int> devices_to_choose_from(const Placed& placed) {
   if (placed.kept_gpus) return placed.kept_gpus->devices;
-  std::vector<int> devices(static_cast<std::size_t>(cuda::visible_devices().count));
+  const cuda::VisibleDevices seen = cuda::visible_devices();
+  if (seen.count == 0) throw Error(ExitStatus::kMissing, seen.why_none);
+  std::vector<int> devices(static_cast<std::size_t>(seen.count));
   std::iota(devices.begin(), devices.end(), 0);
   return devices;
 }
 
-std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const Placed& placed, int needed) {
+std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const Placed& placed,
+                                                 const std::vector<int>& numbers, int needed) {
   cuda::ProcessDevices own{placed.host_id, placed.host, {}, needed};
-  for (const int device : devices_to_choose_from(placed)) own.uuids.push_back(cuda::device_facts(device).uuid);
+  for (const int device : numbers) own.uuids.push_back(cuda::device_facts(device).uuid);
   return broadcast_from_first(world, gather_on_first(world, own));
 }
 
@@ -74,13 +78,13 @@ OwnDevices own_of(const std::vector<cuda::ProcessDevices>& processes, const cuda
 
 /// Of the devices that a process keeps it takes the first ones, whoever else has them too.
 OwnDevices choose_own(const Team& team, const Placed& placed, int needed, const Options& options) {
-  const auto processes = devices_of_all(team.world(), placed, needed);
+  const std::vector<int> numbers = everywhere(team.world(), [&] { return devices_to_choose_from(placed); });
+  const auto processes = devices_of_all(team.world(), placed, numbers, needed);
   const std::optional<std::int64_t> first = placed.kept_gpus ? 0 : options.device;
   // NCCL refuses a second rank on a GPU, or since 2.30 wants to be asked for it.
   const bool for_nccl = options.memory != MemoryKind::kCuda;
   const std::string shared_by = for_nccl ? fmt::format("--device 0 and {}", nccl::kSharedGpuSetting) : "--device 0";
   OwnDevices own = own_of(processes, cuda::choose_devices(processes, first, shared_by), team.world().rank());
-  const std::vector<int> numbers = devices_to_choose_from(placed);
   for (int& device : own.devices) device = numbers[static_cast<std::size_t>(device)];
   return own;
 }
