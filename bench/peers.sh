@@ -6,8 +6,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/lib.sh
 source "$root/scripts/lib.sh"
-# shellcheck source=tests/cluster/hosts.sh
-source "$root/tests/cluster/hosts.sh"
+# shellcheck source=scripts/hosts.sh
+source "$root/scripts/hosts.sh"
 
 # Prints why two hosts cannot be made here, and fails. The attempt has a process of its own: it may end early.
 try_hosts() {
@@ -21,7 +21,7 @@ try_hosts() {
 write_launcher() {
     launcher=$hosts_directory/launch
     {
-        printf '#!/usr/bin/env bash\nset -euo pipefail\nsource %q\n' "$root/tests/cluster/hosts.sh"
+        printf '#!/usr/bin/env bash\nset -euo pipefail\nsource %q\n' "$root/scripts/hosts.sh"
         declare -p hosts hosts_switch hosts_directory
         echo 'run_on_hosts "$@"'
     } >"$launcher"

@@ -9,8 +9,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/lib.sh
 source "$root/scripts/lib.sh"
-# shellcheck source=tests/cluster/hosts.sh
-source "$root/tests/cluster/hosts.sh"
+# shellcheck source=scripts/hosts.sh
+source "$root/scripts/hosts.sh"
 
 readonly kRate=500mbit
 readonly kLeastRatio=20

@@ -3,8 +3,8 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=tests/cluster/hosts.sh
-source "$root/tests/cluster/hosts.sh"
+# shellcheck source=scripts/hosts.sh
+source "$root/scripts/hosts.sh"
 
 usage() {
     cat <<'EOF'

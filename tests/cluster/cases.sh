@@ -2,8 +2,8 @@
 # What tests on hosts have in common: `source` this, do not run it. A test sets `program`, makes its hosts, and calls
 # run_case. Exit status: 0 passed, 1 failed, 77 skipped with a reason.
 
-# shellcheck source=tests/cluster/hosts.sh
-source "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+# shellcheck source=scripts/hosts.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/hosts.sh"
 
 # More than that, and the job did not end by itself: run_on_hosts ended it, with this status of mpirun's. It is long, so
 # that only what hangs meets it, however busy the machine is.

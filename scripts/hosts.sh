@@ -17,10 +17,14 @@
 #   dropped_packets HOST DEVICE
 #                             and what found no room in it
 #   separate_hosts A B        nothing gets from host number A to number B, or back
+#   delay_host HOST MS        holds every frame to and from a host's e0 for so many milliseconds, each way, until end_delay
+#   put_clock_ahead HOST SECONDS
+#                             what is started there from now on has a monotonic clock of its own, so far ahead
 #   remove_hosts              ends what still runs on the hosts, and removes them
 #
 # run_on_hosts reads: run_timeout_s (240); run_networks, over which data may go (10.77.0.0/24); run_pml (ob1), where
-# empty leaves it to Open MPI.
+# empty leaves it to Open MPI. shape_host and shape_sending read shape_queue, of tbf: burst 16k, which passes at once and is
+# less than one message, and room for 50 ms.
 #
 # ${hosts[@]} are the hosts' names. The switch is a namespace too and mpirun runs in it, so nothing of this machine's
 # own network is touched, and any number of tests can have hosts at once. A launch agent takes the place of ssh. Names
@@ -30,12 +34,16 @@ readonly kSkipped=77  # what ctest takes for a skipped test
 readonly kSubnet=10.77
 readonly kClass=(burst 16k cburst 16k quantum 15000) # of traffic: its burst, which passes at once, is less than a message
 
+shape_queue=(burst 16k latency 50ms)
+
 hosts=()
 hosts_switch=
 hosts_uplinks=0
 hosts_directory=
+hosts_forwarder=
+held_ms=
 
-# skip MESSAGE...: this machine has no means to make hosts.
+# skip MESSAGE...: this machine has no means to make hosts. Who sources this may say something else instead.
 skip() {
     echo "skipped: $*" >&2
     exit "$kSkipped"
@@ -90,7 +98,8 @@ write_agent() {
 #!/bin/sh
 host=$1
 shift
-exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"
+options=$(cat "${0%/*}/$host.unshare" 2>/dev/null)
+exec ip netns exec "$host" unshare --uts $options sh -c "hostname $host; $*"
 EOT
     chmod +x "$hosts_directory/agent"
 }
@@ -149,10 +158,10 @@ run_on_hosts() {
         "$@" </dev/null
 }
 
-# shape HOST_OR_SWITCH DEVICE RATE: what goes out there. The burst, which passes at once, is less than one message.
+# shape HOST_OR_SWITCH DEVICE RATE: what goes out there.
 shape() {
     local problem
-    problem=$(tc -n "$1" qdisc replace dev "$2" root tbf rate "$3" burst 16k latency 50ms 2>&1) ||
+    problem=$(tc -n "$1" qdisc replace dev "$2" root tbf rate "$3" "${shape_queue[@]}" 2>&1) ||
         skip "links cannot be shaped here: $problem"
 }
 
@@ -224,6 +233,36 @@ separate_hosts() {
         there=$(($1 + $2 - here))
         ip -n "${hosts[here - 1]}" neighbour replace "$kSubnet.0.$there" lladdr 02:00:00:00:00:fe dev e0 nud permanent
     done
+}
+
+# delay_host HOST MS: what the host's port takes in and gives out goes through a forwarder instead of the bridge.
+delay_host() {
+    local port far
+    port=$(device_at_switch "$1")
+    far=d${port#p}
+    ip -n "$hosts_switch" link set "$port" nomaster
+    ip -n "$hosts_switch" link set "$port" arp off # or the switch itself would answer there, at once
+    ip -n "$hosts_switch" link add "$far" type veth peer name "$far-br"
+    ip -n "$hosts_switch" link set "$far-br" master br0 up
+    ip -n "$hosts_switch" link set "$far" arp off up
+    ip netns exec "$hosts_switch" python3 "$(dirname "${BASH_SOURCE[0]}")/delay_link.py" "$port" "$far" "$2" \
+        >"$hosts_directory/held" &
+    hosts_forwarder=$!
+}
+
+# end_delay: what delay_host began; held_ms is then the median of how long frames were held.
+end_delay() {
+    kill -TERM "$hosts_forwarder"
+    wait "$hosts_forwarder" || true
+    held_ms=$(<"$hosts_directory/held")
+}
+
+# put_clock_ahead HOST SECONDS
+put_clock_ahead() {
+    local options="--time --monotonic $2 --fork --kill-child" problem
+    # shellcheck disable=SC2086  # words
+    problem=$(unshare $options true 2>&1) || skip "no clocks of a host's own here: $problem"
+    echo "$options" >"$hosts_directory/$1.unshare"
 }
 
 # Processes of the hosts are known by their namespace, and ended one by one.
