@@ -17,7 +17,9 @@
 #   dropped_packets HOST DEVICE
 #                             and what found no room in it
 #   separate_hosts A B        nothing gets from host number A to number B, or back
-#   delay_host HOST MS        holds every frame to and from a host's e0 for so many milliseconds, each way, until end_delay
+#   delay_host HOST MS [DEVICE]
+#                             holds every frame to and from a host's e0, or another device, for so many milliseconds, each
+#                             way, until end_delay
 #   put_clock_ahead HOST SECONDS
 #                             what is started there from now on has a monotonic clock of its own, so far ahead
 #   remove_hosts              ends what still runs on the hosts, and removes them
@@ -41,7 +43,7 @@ hosts_switch=
 hosts_uplinks=0
 hosts_directory=
 hosts_forwarder=
-held_ms=
+export held_ms=
 
 # skip MESSAGE...: this machine has no means to make hosts. Who sources this may say something else instead.
 skip() {
@@ -235,15 +237,15 @@ separate_hosts() {
     done
 }
 
-# delay_host HOST MS: what the host's port takes in and gives out goes through a forwarder instead of the bridge.
+# delay_host HOST MS [DEVICE]: what the host's port takes in and gives out goes through a forwarder instead of the bridge.
 delay_host() {
-    local port far
-    port=$(device_at_switch "$1")
+    local port far device=${3:-e0}
+    port=$(device_at_switch "$1" "$device")
     far=d${port#p}
     ip -n "$hosts_switch" link set "$port" nomaster
     ip -n "$hosts_switch" link set "$port" arp off # or the switch itself would answer there, at once
     ip -n "$hosts_switch" link add "$far" type veth peer name "$far-br"
-    ip -n "$hosts_switch" link set "$far-br" master br0 up
+    ip -n "$hosts_switch" link set "$far-br" master "br${device#e}" up
     ip -n "$hosts_switch" link set "$far" arp off up
     ip netns exec "$hosts_switch" python3 "$(dirname "${BASH_SOURCE[0]}")/delay_link.py" "$port" "$far" "$2" \
         >"$hosts_directory/held" &
@@ -255,6 +257,7 @@ end_delay() {
     kill -TERM "$hosts_forwarder"
     wait "$hosts_forwarder" || true
     held_ms=$(<"$hosts_directory/held")
+    hosts_forwarder=
 }
 
 # put_clock_ahead HOST SECONDS
@@ -276,6 +279,7 @@ end_processes_of() {
 # Can be called at any time, and more than once.
 remove_hosts() {
     local namespace
+    [[ -z $hosts_forwarder ]] || end_delay
     for namespace in ${hosts_switch:+"$hosts_switch"} "${hosts[@]}"; do
         remove_namespace "$namespace"
     done

@@ -62,6 +62,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"collectives", {"common/engine", "common/core", "common/options"}},
     {"p2p", {"common/engine", "common/core", "common/options", "common/copies", "cluster/sweep"}},
     {"rdma", {"common/engine", "common/core", "common/options", "common/backends/rdma"}},
+    {"selftest", {}},
     {"cluster", {"common/core"}},
     {"cluster/structure", {"cluster"}},
     {"cluster/attribution", {"common/core", "cluster", "cluster/hosts", "cluster/structure"}},
@@ -124,7 +125,7 @@ const std::map<std::string, Names> kLibraries = {
     {"infiniband/", {"common/backends/verbs", "common/backends/rdma_cm"}},
     {"rdma/", {"common/backends/rdma_cm"}},
     {"CLI/", {"common/options", "cluster/tools"}},
-    {"mpi.h", {"common/mpi"}},
+    {"mpi.h", {"common/mpi", "selftest"}},
     {"hwloc.h", {"common/host"}}};
 
 struct Line {
