@@ -5,7 +5,8 @@ import subprocess
 import threading
 
 from launch import PROGRAMS
-from recording import SIZES, BaselineTest, lines_of, validate
+from recording import SIZES, BaselineTest, lines_of
+from schema import validate
 
 
 class Record(BaselineTest):  # 2 ranks, 6 s

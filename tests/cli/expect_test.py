@@ -4,7 +4,8 @@ import json
 import os
 
 from other_tools import HOSTS, nccl_log
-from recording import SIZES, BaselineTest, lines_of, validate
+from recording import SIZES, BaselineTest, lines_of
+from schema import validate
 
 UNKNOWN = "all ranks are on one host, and the rate of what connects them there is unknown"
 

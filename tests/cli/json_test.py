@@ -7,13 +7,10 @@ from pathlib import Path
 import jsonschema
 
 from launch import COLLECTIVES, ProgramTest, fault, program_of
+from schema import SCHEMA, validate
 
 DOCS = Path(__file__).parents[2] / "docs"
-SCHEMA = json.loads((DOCS / "output.schema.json").read_text())
 PAGE = (DOCS / "output.md").read_text()
-# Each kind of line by itself, since oneOf, which tries them all, takes long and would not say what is wrong.
-OF_KIND = {kind: jsonschema.Draft7Validator(SCHEMA["definitions"][kind] | {"definitions": SCHEMA["definitions"]})
-           for kind in ("context", "epoch", "row", "end")}
 
 SWEEP = ("-b", 1024, "-e", 4096, "-f", 4)
 MODES = {
@@ -50,8 +47,7 @@ class Json(ProgramTest):  # 3 ranks, 8 s
         file = self.directory / "out.json"
         result = self.run_program(*arguments, "--json", file, "--force", **how)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in lines:
-            OF_KIND[line["kind"]].validate(line)
+        validate(lines)
         for line in {line["kind"]: line for line in lines}.values():  # one of each kind is of that alone
             jsonschema.Draft7Validator(SCHEMA).validate(line)
         self.assertEqual([line["kind"] for line in lines[:1] + lines[-1:]], ["context", "end"])

@@ -2,25 +2,14 @@
 
 import json
 import subprocess
-from pathlib import Path
-
-import jsonschema
 
 from launch import PROGRAMS, ProgramTest, Result, text_of
 
-DOCS = Path(__file__).parents[2] / "docs"
-SCHEMA = json.loads((DOCS / "output.schema.json").read_text())
 SIZES = ("-b", 1024, "-e", 4096, "-f", 4, "--time-budget", 0.01)
 
 
 def lines_of(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
-
-
-def validate(lines):
-    for line in lines:
-        jsonschema.Draft7Validator(SCHEMA["definitions"][line["kind"]] |
-                                   {"definitions": SCHEMA["definitions"]}).validate(line)
 
 
 class BaselineTest(ProgramTest):

@@ -90,7 +90,8 @@ test_stopped_rank() {
     [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
     expect_line "$err" 'no progress for .* --timeout 5'
     expect_silent 1 "${hosts[1]}"
-    expect_line "$err" "1 rank waits, the first is rank 0 on ${hosts[0]}"
+    expect_line "$err" "rank 1 on ${hosts[1]}: silent for [0-9.]+ s: stopped, dead or out of reach"
+    expect_line "$err" "1 rank waits for it, the first is rank 0 on ${hosts[0]}"
 }
 
 # The two hosts of the other tests are stopped as one; here rank 2 still answers, by UDP from host 2.

@@ -14,7 +14,7 @@ VERBS = os.environ["FABRICBENCH_VERBS_BETWEEN_PROCESSES"]
 ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
 FAILURE, USAGE, MISSING, TIMEOUT = 1, 2, 3, 4
 LIMIT_S = 4  # that -T gives: more than starting MPI takes on a busy machine
-STOPPED = r"rank 1 on \S+: silent: stopped, dead or out of reach"
+STOPPED = r"rank 1 on \S+: silent for [\d.]+ s: stopped, dead or out of reach"
 SHORT = ("-b", 1024, "-e", 1024, "-n", 3, "-T", LIMIT_S)
 
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,6 +55,16 @@ TEST(OutputFile, IsWrittenOnAfterAMove) {
   OutputFile moved(std::move(file));
   moved.write("two\n");
   EXPECT_EQ(text_of(folder.file("new")), "one\ntwo\n");
+}
+
+TEST(OutputFile, ThatWasRemovedIsNoResult) {
+  const TemporaryFolder folder;
+  OutputFile file(folder.file("new"), false);
+  file.write("one\n");
+  file.sync();
+  std::filesystem::remove(folder.file("new"));
+  EXPECT_EQ(refusal(ExitStatus::kFailure, [&] { file.sync(); }),
+            folder.file("new") + " was removed while it was written, and its results are lost");
 }
 
 TEST(OutputFile, ThatExistsIsRefusedAndLeftAsItIs) {

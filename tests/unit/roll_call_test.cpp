@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 using namespace fabricbench;
@@ -19,6 +20,13 @@ TEST(RollCall, FindsWhoWasHeardAndIsNotAnyMore) {
   EXPECT_EQ(roll.gone(110.5), (Ranks{1, 3}));
   roll.hear(3, 111);
   EXPECT_EQ(roll.gone(115.5), (Ranks{1, 2}));
+}
+
+TEST(RollCall, TellsHowLongEachRankHasBeenSilent) {
+  RollCall roll(10);
+  roll.hear(3, 100);
+  roll.hear(1, 104);
+  EXPECT_EQ(roll.silences(105), (std::map<int, Seconds>{{1, 1}, {3, 5}}));
 }
 
 TEST(RollCall, PassesOverWhoWasNeverHeard) { EXPECT_EQ(RollCall(10).gone(1e9), Ranks{}); }

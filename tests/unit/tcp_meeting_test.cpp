@@ -315,12 +315,12 @@ TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {
 }
 
 TEST(Announcement, IsReadAsItWasWritten) {
-  const Announcement written{.host = "node-b",
+  const Announcement written{.name = "rank 7 on node-b",
                              .network = "boot net:[4]",
                              .job = ~std::uint64_t{0},
                              .endpoints = {{*parse_address("10.0.0.1"), 65535}, {*parse_address("fd00::1"), 1}}};
   const Announcement read = parse_announcement(to_text(written));
-  EXPECT_EQ(read.host, written.host);
+  EXPECT_EQ(read.name, written.name);
   EXPECT_EQ(read.network, written.network);
   EXPECT_EQ(read.job, written.job);
   ASSERT_EQ(read.endpoints.size(), 2U);

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "common/backends/sockets/announcement.h"
 #include "common/backends/sockets/tcp_session.h"
 #include "common/core/error.h"
@@ -85,7 +87,9 @@ using Body = std::function<void(int rank, TcpSession&)>;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       outcomes[static_cast<std::size_t>(rank)] = outcome_of([&] {
-        TcpSession session(rank, ranks, rounds.of(rank), settings);
+        TcpSettings own = settings;
+        own.name = fmt::format("rank {} on node", rank);
+        TcpSession session(rank, ranks, rounds.of(rank), own);
         body(rank, session);
       });
     });
@@ -100,7 +104,6 @@ inline void expect_success(const std::vector<Outcome>& outcomes) {
 
 [[nodiscard]] inline TcpSettings with_streams(int streams) {
   TcpSettings settings;
-  settings.host = "node";
   settings.network = "loopback of node";
   settings.streams = streams;
   settings.time_limit_s = kGenerous;

@@ -33,29 +33,30 @@ Reports all_waiting(int ranks) {
 }
 
 TEST(WhoIsMissing, SaysThatAllWait) {
-  EXPECT_EQ(who_is_missing(all_waiting(4), names_of(4)),
-            (Lines{"4 ranks wait, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
+  EXPECT_EQ(who_is_missing(all_waiting(4), names_of(4), {}),
+            (Lines{"4 ranks wait, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place",
+                   "nobody is missing: data are lost, or take longer than the limit allows"}));
 }
 
 TEST(WhoIsMissing, SpeaksOfOneRankInTheSingular) {
-  EXPECT_EQ(who_is_missing(all_waiting(1), names_of(1)),
+  EXPECT_EQ(who_is_missing(all_waiting(1), names_of(1), {}),
             (Lines{"1 rank waits, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
 }
 
 TEST(WhoIsMissing, NamesARankThatIsSilent) {
   Reports reports = all_waiting(4);
   reports.erase(3);
-  EXPECT_EQ(who_is_missing(reports, names_of(4)),
+  EXPECT_EQ(who_is_missing(reports, names_of(4), {}),
             (Lines{"rank 3 on node-1: silent: stopped, dead or out of reach",
-                   "3 ranks wait, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
+                   "3 ranks wait for it, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
 }
 
 TEST(WhoIsMissing, NamesARankThatIsBehindAndSaysWhatItDoes) {
   Reports reports = all_waiting(4);
   reports[0] = {99, 61.25, "filling the buffers for 8 B float sum, in-place"};
-  EXPECT_EQ(who_is_missing(reports, names_of(4)),
+  EXPECT_EQ(who_is_missing(reports, names_of(4), {}),
             (Lines{"rank 0 on node-0: has not arrived: filling the buffers for 8 B float sum, in-place for 61.2 s",
-                   "3 ranks wait, the first is rank 1 on node-0: measuring 64 KiB float sum, in-place"}));
+                   "3 ranks wait for it, the first is rank 1 on node-0: measuring 64 KiB float sum, in-place"}));
 }
 
 TEST(WhoIsMissing, NamesSilentAndLateRanksInTheOrderOfRanks) {
@@ -63,54 +64,69 @@ TEST(WhoIsMissing, NamesSilentAndLateRanksInTheOrderOfRanks) {
   reports.erase(1);
   reports[2].steps = 7;
   reports.erase(4);
-  const Lines lines = who_is_missing(reports, names_of(6));
+  const Lines lines = who_is_missing(reports, names_of(6), {});
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].rfind("rank 1 on node-0: silent", 0), 0U);
   EXPECT_EQ(lines[1].rfind("rank 2 on node-1: has not arrived", 0), 0U);
   EXPECT_EQ(lines[2].rfind("rank 4 on node-2: silent", 0), 0U);
-  EXPECT_EQ(lines[3].rfind("3 ranks wait", 0), 0U);
+  EXPECT_EQ(lines[3].rfind("3 ranks wait for them, the first is", 0), 0U);
+}
+
+TEST(WhoIsMissing, SaysHowLongARankHasBeenSilent) {
+  Reports reports = all_waiting(3);
+  reports.erase(2);
+  EXPECT_EQ(who_is_missing(reports, names_of(3), {{0, 0}, {1, 0.5}, {2, 7.25}})[0],
+            "rank 2 on node-1: silent for 7.25 s: stopped, dead or out of reach");
+}
+
+TEST(WhoIsMissing, BlamesNobodyWhoMayWaitForASilentRank) {
+  Reports reports = all_waiting(3);
+  reports[0].steps = 99;
+  reports.erase(2);
+  EXPECT_EQ(who_is_missing(reports, names_of(3), {})[0],
+            "rank 0 on node-0: behind, and may wait too: measuring 64 KiB float sum, in-place for 12.3 s");
 }
 
 TEST(WhoIsMissing, SaysNothingOfWaitingWhereNobodyAnswered) {
-  EXPECT_EQ(who_is_missing({}, names_of(2)), (Lines{"rank 0 on node-0: silent: stopped, dead or out of reach",
-                                                    "rank 1 on node-0: silent: stopped, dead or out of reach"}));
+  EXPECT_EQ(who_is_missing({}, names_of(2), {}), (Lines{"rank 0 on node-0: silent: stopped, dead or out of reach",
+                                                        "rank 1 on node-0: silent: stopped, dead or out of reach"}));
 }
 
 TEST(WhoIsMissing, PassesOverWhoIsAtRestUnlessItIsStuckThere) {
   Reports reports = all_waiting(3);
   reports[1] = {2, 0, "waiting for the others to end", 1, true};
   reports[2] = {2, 5, "waiting for the others to end", 1, true};
-  EXPECT_EQ(who_is_missing(reports, names_of(3)),
+  EXPECT_EQ(who_is_missing(reports, names_of(3), {}),
             (Lines{"rank 2 on node-1: stuck: waiting for the others to end for 5 s",
-                   "1 rank waits, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
+                   "1 rank waits for it, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
 }
 
 TEST(WhoIsMissing, NamesSixteenOfManyAndCountsTheRest) {
   Reports reports = all_waiting(16384);
   for (int rank = 500; rank < 600; ++rank) reports.erase(rank);
-  const Lines lines = who_is_missing(reports, names_of(16384));
+  const Lines lines = who_is_missing(reports, names_of(16384), {});
   ASSERT_EQ(lines.size(), 18U);
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_EQ(lines[i].rfind("rank " + std::to_string(500 + i) + " on node-", 0), 0U) << lines[i];
   }
   EXPECT_EQ(lines[16], "and 84 more");
-  EXPECT_EQ(lines[17].rfind("16284 ranks wait, the first is rank 0", 0), 0U) << lines[17];
+  EXPECT_EQ(lines[17].rfind("16284 ranks wait for them, the first is rank 0", 0), 0U) << lines[17];
 }
 
 TEST(WhoIsMissing, NamesExactlySixteenWithoutCounting) {
   Reports reports = all_waiting(40);
   for (int rank = 0; rank < 16; ++rank) reports.erase(rank);
-  const Lines lines = who_is_missing(reports, names_of(40));
+  const Lines lines = who_is_missing(reports, names_of(40), {});
   ASSERT_EQ(lines.size(), 17U);
   EXPECT_EQ(lines[15].rfind("rank 15 on", 0), 0U);
-  EXPECT_EQ(lines[16].rfind("24 ranks wait, the first is rank 16", 0), 0U);
+  EXPECT_EQ(lines[16].rfind("24 ranks wait for them, the first is rank 16", 0), 0U);
 }
 
 TEST(WhoIsMissing, NeverShowsAnExponent) {
   Reports reports = all_waiting(2);
   reports[1] = {1, 3600, "starting up"};
-  EXPECT_NE(who_is_missing(reports, names_of(2))[0].find("for 3600 s"), std::string::npos)
-      << who_is_missing(reports, names_of(2))[0];
+  EXPECT_NE(who_is_missing(reports, names_of(2), {})[0].find("for 3600 s"), std::string::npos)
+      << who_is_missing(reports, names_of(2), {})[0];
 }
 
 TEST(RanksToAsk, AreThoseThatAreBehindOrAsleep) {

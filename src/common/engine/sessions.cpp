@@ -8,6 +8,7 @@
 #include "common/backends/sockets/tcp_session.h"
 #include "common/core/error.h"
 #include "common/host/identity.h"
+#include "common/mpi/environment.h"
 #include "common/mpi/mpi_session.h"
 #include "common/ranks/agreement.h"
 
@@ -52,7 +53,7 @@ BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Op
                                 const Test& /*test*/) const {
   const mpi::Communicator& group = team.group();
   sockets::TcpSettings settings;
-  settings.host = placed.host;
+  settings.name = fmt::format("rank {} on {}", mpi::launch_from_environment().rank, placed.host);
   settings.network = fmt::to_string(host::network_domain());
   settings.streams = static_cast<int>(options.streams);
   settings.interface = options.interface;

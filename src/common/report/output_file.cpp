@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/core/error.h"
@@ -31,6 +32,7 @@ OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)) {
                                  std::strerror(errno)));
   }
   file_ = owned_.get();
+  had_name_ = has_name();
   std::setvbuf(file_, nullptr, _IONBF, 0);  // what is left in a buffer cannot be taken back
 }
 
@@ -52,8 +54,18 @@ void OutputFile::write(std::string_view text) {
   refuse();
 }
 
+/// A temporary file that a caller passes as /dev/stdout may have none from the beginning.
+bool OutputFile::has_name() const {
+  struct stat status {};
+  return fstat(fileno(file_), &status) != 0 || status.st_nlink > 0;
+}
+
 void OutputFile::sync() {
   constexpr std::array kCannot = {EINVAL, EROFS, ENOTSUP};  // pipes and devices
+  if (had_name_ && !has_name()) {
+    throw Error(ExitStatus::kFailure,
+                fmt::format("{} was removed while it was written, and its results are lost", path_));
+  }
   if (!owned_ || fsync(fileno(file_)) == 0) return;
   if (std::find(kCannot.begin(), kCannot.end(), errno) == kCannot.end()) refuse();
 }

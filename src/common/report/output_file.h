@@ -25,7 +25,8 @@ class OutputFile {
 
   /// Writes all of `text`, or nothing: what a failed call has written to a regular file is taken back.
   void write(std::string_view text);
-  /// Waits until the storage has what was written. Does nothing for what is no regular file.
+  /// Waits until the storage has what was written. Does nothing for what is no regular file. Throws if the file was
+  /// removed since it was opened: then nobody will read it.
   void sync();
   /// Closes the file: some file systems report a lost write only then. Nothing can be written any more.
   void close();
@@ -34,10 +35,12 @@ class OutputFile {
   OutputFile() = default;
 
   [[noreturn]] void refuse() const;
+  [[nodiscard]] bool has_name() const;
 
   std::string path_ = "standard output";
   Handle<std::FILE, &std::fclose> owned_;
-  off_t written_ = 0;  // bytes
+  off_t written_ = 0;      // bytes
+  bool had_name_ = false;  // when it was opened
   std::FILE* file_ = stdout;
 };
 

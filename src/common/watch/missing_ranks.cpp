@@ -1,52 +1,55 @@
 #include "common/watch/missing_ranks.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/core/shortened_list.h"
-#include "common/core/units.h"
 #include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {
 
 constexpr std::size_t kMostAsked = 8;
+constexpr const char* kAllWait = "nobody is missing: data are lost, or take longer than the limit allows";
 constexpr double kAwake = 0.02;  // MPI polls while it waits, so a rank that uses less processor time is not in MPI
 
-enum class Standing { kWaiting, kBehind, kAsleep, kResting, kStuckAtRest };
-
-/// How the ranks that report stand to each other.
-class Standings {
- public:
-  explicit Standings(const std::map<int, ProcessReport>& reports) {
-    for (const auto& [process, report] : reports) {
-      if (report.resting) continue;
-      furthest_ = std::max(furthest_, report.steps);
-      somebody_polls_ = somebody_polls_ || report.busy >= kAwake;
-    }
-  }
-
-  [[nodiscard]] Standing of(const ProcessReport& report) const {
-    if (report.resting) return report.stuck_s > 0 ? Standing::kStuckAtRest : Standing::kResting;
-    if (report.steps < furthest_) return Standing::kBehind;
-    return somebody_polls_ && report.busy < kAwake ? Standing::kAsleep : Standing::kWaiting;
-  }
-
- private:
-  std::uint64_t furthest_ = 0;
-  bool somebody_polls_ = false;
+/// What the reports of a group have in common.
+struct Comparison {
+  std::uint64_t furthest = 0;  // the most steps
+  bool somebody_polls = false;
+  bool somebody_is_silent = false;
 };
 
-const char* words_for(Standing standing) {
-  switch (standing) {
-    case Standing::kBehind: return "has not arrived";
-    case Standing::kAsleep: return "asleep while others poll";
-    default: return "stuck";
+Comparison compare(const std::map<int, ProcessReport>& reports, std::size_t processes) {
+  Comparison comparison;
+  for (const auto& [process, report] : reports) {
+    if (report.resting) continue;
+    comparison.furthest = std::max(comparison.furthest, report.steps);
+    comparison.somebody_polls = comparison.somebody_polls || report.busy >= kAwake;
   }
+  comparison.somebody_is_silent = reports.size() < processes;
+  return comparison;
+}
+
+/// Whether it has nothing to do, so that nobody waits for it.
+bool is_at_rest(const ProcessReport& report) { return report.resting && report.stuck_s == 0; }
+
+/// Why the others may wait for this process; empty: it waits for others.
+std::string why_missing(const ProcessReport& report, const Comparison& all) {
+  if (report.resting) return "stuck";
+  // Operations of some collectives end earlier on some ranks, so that who is silent stops others at different ones.
+  if (report.steps < all.furthest) return all.somebody_is_silent ? "behind, and may wait too" : "has not arrived";
+  return all.somebody_polls && report.busy < kAwake ? "asleep while others poll" : "";
+}
+
+/// `missing`: how many they wait for.
+std::string waiting_line(const std::vector<int>& waiting, std::size_t missing, const std::string& first) {
+  const char* whom = missing == 0 ? "" : missing == 1 ? " for it" : " for them";
+  return fmt::format("{} wait{}{}, the first is {}", counted(waiting.size(), "rank"), waiting.size() == 1 ? "s" : "",
+                     whom, first);
 }
 
 std::string line_of(int process, const std::vector<std::string>& names, const std::string& what) {
@@ -55,41 +58,49 @@ std::string line_of(int process, const std::vector<std::string>& names, const st
 
 }  // namespace
 
+std::string silent_text(int rank, const std::map<int, Seconds>& silences) {
+  const auto since = silences.find(rank);
+  const std::string time = since == silences.end() ? "" : fmt::format(" for {}", readable_seconds(since->second));
+  return fmt::format("silent{}: stopped, dead or out of reach", time);
+}
+
 std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
-                                        const std::vector<std::string>& names) {
-  const Standings standings(reports);
+                                        const std::vector<std::string>& names, const std::map<int, Seconds>& silences) {
+  const Comparison all = compare(reports, names.size());
   std::vector<std::string> missing;
   std::vector<int> waiting;
   for (int process = 0; process < static_cast<int>(names.size()); ++process) {
-    const auto report = reports.find(process);
-    if (report == reports.end()) {
-      missing.push_back(line_of(process, names, kSilent));
+    const auto found = reports.find(process);
+    if (found == reports.end()) {
+      missing.push_back(line_of(process, names, silent_text(process, silences)));
       continue;
     }
-    const Standing standing = standings.of(report->second);
-    if (standing == Standing::kWaiting) waiting.push_back(process);
-    if (standing == Standing::kWaiting || standing == Standing::kResting) continue;
-    missing.push_back(line_of(process, names,
-                              fmt::format("{}: {} for {}", words_for(standing), report->second.activity,
-                                          readable_seconds(report->second.stuck_s))));
+    const ProcessReport& report = found->second;
+    if (is_at_rest(report)) continue;
+    if (const std::string why = why_missing(report, all); why.empty()) {
+      waiting.push_back(process);
+    } else {
+      missing.push_back(line_of(process, names,
+                                fmt::format("{}: {} for {}", why, report.activity, readable_seconds(report.stuck_s))));
+    }
   }
-  missing = shortened(std::move(missing), kMostNamed, "more");
+  const std::size_t count = missing.size();
+  std::vector<std::string> lines = shortened(std::move(missing), kMostNamed, "more");
   if (!waiting.empty()) {
-    const ProcessReport& first = reports.at(waiting.front());
-    missing.push_back(fmt::format("{} wait{}, the first is {}", counted(waiting.size(), "rank"),
-                                  waiting.size() == 1 ? "s" : "", line_of(waiting.front(), names, first.activity)));
+    const int first = waiting.front();
+    lines.push_back(waiting_line(waiting, count, line_of(first, names, reports.at(first).activity)));
   }
-  return missing;
+  if (count == 0 && waiting.size() > 1) lines.emplace_back(kAllWait);
+  return lines;
 }
 
 std::vector<int> ranks_to_ask(const std::map<int, ProcessReport>& reports) {
-  const Standings standings(reports);
+  const Comparison all = compare(reports, reports.size());
   std::vector<int> stuck;
   std::vector<int> waiting;
   for (const auto& [process, report] : reports) {
-    const Standing standing = standings.of(report);
-    if (standing == Standing::kResting) continue;
-    (standing == Standing::kWaiting ? waiting : stuck).push_back(process);
+    if (is_at_rest(report)) continue;
+    (why_missing(report, all).empty() ? waiting : stuck).push_back(process);
   }
   waiting.resize(std::min<std::size_t>(waiting.size(), 1));
   stuck.resize(std::min(stuck.size(), kMostAsked));

@@ -10,10 +10,16 @@ bool RollCall::is_due(Seconds now) {
 
 std::vector<int> RollCall::gone(Seconds now) const {
   std::vector<int> ranks;
-  for (const auto& [rank, heard] : heard_) {
-    if (now - heard > patience_) ranks.push_back(rank);
+  for (const auto& [rank, silence] : silences(now)) {
+    if (silence > patience_) ranks.push_back(rank);
   }
   return ranks;
+}
+
+std::map<int, Seconds> RollCall::silences(Seconds now) const {
+  std::map<int, Seconds> silences;
+  for (const auto& [rank, heard] : heard_) silences[rank] = now - heard;
+  return silences;
 }
 
 }  // namespace fabricbench

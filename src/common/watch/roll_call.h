@@ -20,6 +20,8 @@ class RollCall {
   void hear(int rank, Seconds now) { heard_[rank] = now; }
   /// By rank.
   [[nodiscard]] std::vector<int> gone(Seconds now) const;
+  /// The time without a word of each rank that was heard.
+  [[nodiscard]] std::map<int, Seconds> silences(Seconds now) const;
 
  private:
   Seconds patience_;

@@ -82,18 +82,27 @@ std::string Heartbeat::activity() const {
 }
 
 struct Watchdog::Group {
-  Group(const mpi::Communicator& group, Watched known)
+  /// `patience`: as for RollCall.
+  Group(const mpi::Communicator& group, Watched known, Seconds patience)
       : rank(group.rank()),
         names(group.gather(known.name)),
         first(group.broadcast(known.name)),
         watched(std::move(known)),
-        table(group) {}
+        table(group),
+        roll(patience) {}
+
+  /// Now that they meet. On processes other than the first one: that one only.
+  void hear_all(Seconds now) {
+    for (int process = 0; process < (rank == 0 ? static_cast<int>(names.size()) : 1); ++process)
+      roll.hear(process, now);
+  }
 
   int rank;
   std::vector<std::string> names;  // of all processes, on the first one
   std::string first;               // the first process's
   Watched watched;
   ProcessTable table;
+  RollCall roll;
 };
 
 Watchdog::Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
@@ -124,7 +133,8 @@ void Watchdog::stop() {
 }
 
 void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
-  auto met = std::make_unique<Group>(group, std::move(watched));
+  auto met = std::make_unique<Group>(group, std::move(watched), patience());
+  met->hear_all(sight().time);
   const std::lock_guard lock(mutex_);
   group_ = std::move(met);
   heartbeat_.restart();
@@ -143,13 +153,12 @@ void Watchdog::part() {
 void Watchdog::be_alone() {
   part();
   const std::lock_guard lock(mutex_);
-  roll_.reset();
   world_.reset();
 }
 
 /// The first calls are answered at once, so that who gets stuck soon was heard before.
 void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
-  auto all = std::make_unique<Group>(world, std::move(watched));
+  auto all = std::make_unique<Group>(world, std::move(watched), patience());
   std::set<int> heard = all->table.say_here();
   for (int answer = 0; answer < 2; ++answer) {
     world.barrier();
@@ -157,8 +166,12 @@ void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
   }
   const std::lock_guard lock(mutex_);
   world_ = std::move(all);
-  roll_.emplace(StallDetector::patience(world.rank(), timeout_));
-  for (const int rank : heard) roll_->hear(rank, sight().time);
+  for (const int rank : heard) world_->roll.hear(rank, sight().time);
+}
+
+Seconds Watchdog::patience() const {
+  constexpr Seconds kAny = 1;  // nobody looks
+  return StallDetector::patience(rank_, timeout_ > 0 ? timeout_ : kAny);
 }
 
 Watchdog::Group* Watchdog::company() const { return group_ ? group_.get() : world_.get(); }
@@ -200,6 +213,7 @@ void Watchdog::watch() {
 
 void Watchdog::look(StallDetector& detector) {
   const StallDetector::Sight seen = sight();
+  listen_to_group(seen.time);
   look_for_others(seen.time);
   const StallDetector::Stall stall = detector.look(seen);
   if (stall.action == StallDetector::Action::kNothing) return;
@@ -212,18 +226,24 @@ void Watchdog::report(const ProcessReport& report) {
   if (Group* const known = company()) known->table.report(report);
 }
 
+/// Says that this process is there, too.
+void Watchdog::listen_to_group(Seconds now) {
+  if (!group_ || !group_->roll.is_due(now)) return;
+  for (const int process : group_->table.say_here()) group_->roll.hear(process, now);
+}
+
 /// Only at rest it matters who is gone: else the others of the group notice, and know more.
 void Watchdog::look_for_others(Seconds now) {
-  if (!roll_ || !roll_->is_due(now)) return;
+  if (!world_ || !world_->roll.is_due(now)) return;
   if (is_at_rest()) report({heartbeat_.steps(), 0, heartbeat_.activity(), 1, true});  // or it would seem to be silent
-  for (const int rank : world_->table.say_here()) roll_->hear(rank, now);
-  const std::vector<int> gone = roll_->gone(now);
+  for (const int rank : world_->table.say_here()) world_->roll.hear(rank, now);
+  const std::vector<int> gone = world_->roll.gone(now);
   if (gone.empty() || !is_at_rest()) return;
   std::vector<std::string> lines;
   lines.reserve(gone.size());
   for (const int rank : gone) {
-    lines.push_back(
-        fmt::format("{}: {}", rank == 0 ? world_->first : world_->names[static_cast<std::size_t>(rank)], kSilent));
+    lines.push_back(fmt::format("{}: {}", rank == 0 ? world_->first : world_->names[static_cast<std::size_t>(rank)],
+                                silent_text(rank, world_->roll.silences(now))));
   }
   end_job(StallDetector::patience(rank_, timeout_), shortened(std::move(lines), kMostNamed, "more"));
 }
@@ -232,8 +252,10 @@ void Watchdog::look_for_others(Seconds now) {
 std::vector<std::string> Watchdog::findings() const {
   if (is_at_rest()) return {fmt::format("{}: {}, and stuck in this itself", name_, heartbeat_.activity())};
   if (const Group* const known = company()) {
-    if (known->rank == 0) return who_is_missing(known->table.reports(), known->names);
-    return {fmt::format("{}: {}, and {} did not answer", known->watched.name, activity(), known->first)};
+    const std::map<int, Seconds> silences = known->roll.silences(sight().time);
+    if (known->rank == 0) return who_is_missing(known->table.reports(), known->names, silences);
+    return {fmt::format("{}: {}, and {} did not answer{}", known->watched.name, activity(), known->first,
+                        silences.count(0) == 0 ? "" : fmt::format(" for {}", readable_seconds(silences.at(0))))};
   }
   return {fmt::format("{}: {}, {}", name_, activity(), guess_for(heartbeat_.phase()))};
 }

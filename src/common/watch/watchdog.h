@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,7 +105,8 @@ struct Watched {
 /// Ends the job with exit status 4 if a rank makes no progress for `timeout` seconds. A thread on every rank watches
 /// that rank's heartbeat, from the start of MPI to its end: MPI may itself be what hangs. Before the processes have met
 /// each one knows itself only. After that they report to the group's first process after half of the time, through the
-/// process table, and that process says which ranks the others were waiting for. StallDetector makes the decisions.
+/// process table, and that process says which ranks the others were waiting for. Between reports they say now and then
+/// that they are there, so that it is known when each was heard last. StallDetector makes the decisions.
 class Watchdog {
  public:
   /// `timeout`: 0: no limit. `action`: kStack: before the job ends, ranks that are stuck print where. `rank`: of the
@@ -141,9 +141,11 @@ class Watchdog {
   void watch();
   [[nodiscard]] std::string activity() const;
   [[nodiscard]] bool is_at_rest() const { return heartbeat_.phase() == Phase::kRest; }
+  [[nodiscard]] Seconds patience() const;
   [[nodiscard]] Seconds time_awake() const;
   [[nodiscard]] StallDetector::Sight sight() const;
   void look(StallDetector& detector);
+  void listen_to_group(Seconds now);
   void look_for_others(Seconds now);
   void report(const ProcessReport& report);
   [[nodiscard]] Group* company() const;
@@ -164,7 +166,6 @@ class Watchdog {
   std::condition_variable changed_;
   std::unique_ptr<Group> group_;  // null: not met
   std::unique_ptr<Group> world_;  // all processes of the job; null: nobody calls the roll
-  std::optional<RollCall> roll_;  // of world_
   bool is_new_ = false;           // whether there is another group since the last look
   bool stopping_ = false;
   std::thread thread_;

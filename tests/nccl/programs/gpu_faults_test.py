@@ -105,7 +105,7 @@ class Hangs(GpuTest):  # 3 ranks, 12 s
             kill(job.pids[1], signal.SIGSTOP)
             result = self.end_of(job)
         self.assertEqual(result.status, TIMEOUT, result.stderr)
-        self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: silent: stopped, dead or out of reach\n")
+        self.assertRegex(result.stderr, r"fabricbench:   rank 1 on \S+: silent for [\d.]+ s: stopped, dead or out of reach\n")
         self.assertNotRegex(result.stderr, r"rank [02] on \S+: silent")
 
 

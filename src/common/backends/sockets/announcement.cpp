@@ -15,18 +15,17 @@ std::string outcome(ExitStatus status, const std::string& text) {
   return fmt::format("{}\n{}", static_cast<int>(status), text);
 }
 
-std::string outcome_of(const std::string& host, const std::function<std::string()>& make) {
+std::string outcome_of(const std::string& name, const std::function<std::string()>& make) {
   try {
     return outcome(ExitStatus::kOk, make());
   } catch (const Error& error) {
-    return outcome(error.status(), fmt::format("{}: {}", host, error.what()));
+    return outcome(error.status(), fmt::format("{}: {}", name, error.what()));
   } catch (const std::exception& error) {
-    return outcome(ExitStatus::kFailure, fmt::format("{}: {}", host, error.what()));
+    return outcome(ExitStatus::kFailure, fmt::format("{}: {}", name, error.what()));
   }
 }
 
-[[noreturn]] void rethrow(ExitStatus status, std::size_t rank, const std::string& reason) {
-  const std::string message = fmt::format("rank {} on {}", rank, reason);
+[[noreturn]] void rethrow(ExitStatus status, const std::string& message) {
   if (status == ExitStatus::kUsage) throw UsageError(message);
   throw Error(status, message);
 }
@@ -34,7 +33,7 @@ std::string outcome_of(const std::string& host, const std::function<std::string(
 }  // namespace
 
 std::string to_text(const Announcement& announcement) {
-  std::string text = fmt::format("{}\n{}\n{}\n", announcement.host, announcement.network, announcement.job);
+  std::string text = fmt::format("{}\n{}\n{}\n", announcement.name, announcement.network, announcement.job);
   for (const SocketAddress& endpoint : announcement.endpoints) {
     text += fmt::format("{} {}\n", to_text(endpoint.address), endpoint.port);
   }
@@ -44,7 +43,7 @@ std::string to_text(const Announcement& announcement) {
 Announcement parse_announcement(const std::string& text) {
   std::istringstream stream(text);
   Announcement announcement;
-  std::getline(stream, announcement.host);
+  std::getline(stream, announcement.name);
   std::getline(stream, announcement.network);
   stream >> announcement.job;
   std::string address;
@@ -55,14 +54,14 @@ Announcement parse_announcement(const std::string& text) {
   return announcement;
 }
 
-std::vector<std::string> exchange(const Gather& gather, const std::string& host,
+std::vector<std::string> exchange(const Gather& gather, const std::string& name,
                                   const std::function<std::string()>& make) {
-  std::vector<std::string> texts = gather(outcome_of(host, make));
-  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    const std::size_t end = texts[rank].find('\n');
-    const auto status = static_cast<ExitStatus>(std::stoi(texts[rank].substr(0, end)));
-    texts[rank].erase(0, end + 1);
-    if (status != ExitStatus::kOk) rethrow(status, rank, texts[rank]);
+  std::vector<std::string> texts = gather(outcome_of(name, make));
+  for (std::string& text : texts) {
+    const std::size_t end = text.find('\n');
+    const auto status = static_cast<ExitStatus>(std::stoi(text.substr(0, end)));
+    text.erase(0, end + 1);
+    if (status != ExitStatus::kOk) rethrow(status, text);
   }
   return texts;
 }

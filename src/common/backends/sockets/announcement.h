@@ -14,7 +14,7 @@ using Gather = std::function<std::vector<std::string>(const std::string&)>;
 
 /// A rank's description of itself for the others.
 struct Announcement {
-  std::string host;                      ///< as in TcpSettings
+  std::string name;                      ///< as in TcpSettings
   std::string network;                   ///< as in TcpSettings
   std::uint64_t job = 0;                 ///< a random number; rank 0's identifies this job's connections
   std::vector<SocketAddress> endpoints;  ///< the endpoints at which it listens
@@ -24,8 +24,8 @@ struct Announcement {
 [[nodiscard]] Announcement parse_announcement(const std::string& text);
 
 /// Gathers every rank's result of `make`, by rank, on every rank. If `make` throws on some ranks, every rank throws the
-/// Error of the first such rank, with its number and `host`.
-[[nodiscard]] std::vector<std::string> exchange(const Gather& gather, const std::string& host,
+/// Error of the first such rank, with its `name`.
+[[nodiscard]] std::vector<std::string> exchange(const Gather& gather, const std::string& name,
                                                 const std::function<std::string()>& make);
 
 }  // namespace fabricbench::sockets

@@ -64,7 +64,7 @@ Meeting::Meeting(int rank, int ranks, const TcpSettings& settings)
 }
 
 std::vector<Peer> Meeting::connect(const Gather& gather) {
-  for (const std::string& text : exchange(gather, settings_.host, [&] { return announce(); })) {
+  for (const std::string& text : exchange(gather, settings_.name, [&] { return announce(); })) {
     announcements_.push_back(parse_announcement(text));
   }
   GuestList list{.job = announcements_.front().job, .rank = rank_, .ranks = {}, .streams = settings_.streams};
@@ -75,7 +75,7 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
   std::vector<Peer> peers(static_cast<std::size_t>(ranks_));
   // After this exchange every rank's connections are established, and no rank waits for another.
   try {
-    (void)exchange(gather, settings_.host, [&] {
+    (void)exchange(gather, settings_.name, [&] {
       dial_higher(peers);
       return std::string();
     });
@@ -88,7 +88,7 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
     Peer& peer = peers[rank];
     for (const Socket& stream : peer.streams) make_ready(stream, settings_.time_limit_s);
     if (!peer.streams.empty()) {
-      peer.name = fmt::format("{} ({})", name_of(rank), to_text(peer_address(peer.streams.front())));
+      peer.name = fmt::format("{} ({})", announcements_[rank].name, to_text(peer_address(peer.streams.front())));
     }
   }
   return peers;
@@ -100,14 +100,14 @@ void Meeting::throw_fault_of_acceptors(const Gather& gather, Acceptor& acceptor)
   const auto fault = std::find_if(faults.begin(), faults.end(), [](const std::string& text) { return !text.empty(); });
   if (fault == faults.end()) return;
   throw Error(ExitStatus::kMissing,
-              fmt::format("{}: {}", name_of(static_cast<std::size_t>(fault - faults.begin())), *fault));
+              fmt::format("{}: {}", announcements_[static_cast<std::size_t>(fault - faults.begin())].name, *fault));
 }
 
 std::string Meeting::announce() {
   require_descriptors(partners_.size() * static_cast<std::size_t>(settings_.streams));
   own_ = choose_addresses(settings_.interface, interfaces());
   listeners_ = listen_at_all(own_, settings_.socket_buffer);
-  Announcement own{.host = settings_.host, .network = settings_.network, .job = draw_secret(), .endpoints = {}};
+  Announcement own{.name = settings_.name, .network = settings_.network, .job = draw_secret(), .endpoints = {}};
   for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
   return to_text(own);
 }
@@ -125,7 +125,7 @@ void Meeting::dial_higher(std::vector<Peer>& peers) const {
   for (const int partner : partners_) {
     if (partner < rank_) continue;
     const auto place = static_cast<std::size_t>(partner);
-    peers[place].streams = dial({partner, name_of(place), reachable(announcements_[place])}, dialing);
+    peers[place].streams = dial({partner, announcements_[place].name, reachable(announcements_[place])}, dialing);
   }
 }
 
@@ -156,10 +156,6 @@ void put_near_first(std::vector<SocketAddress>& endpoints, const std::vector<Own
       return in_one_network(one.address, endpoint.address, one.mask);
     });
   });
-}
-
-std::string Meeting::name_of(std::size_t rank) const {
-  return fmt::format("rank {} on {}", rank, announcements_[rank].host);
 }
 
 std::vector<int> partners(int rank, int ranks, const std::vector<Pair>& pairs) {

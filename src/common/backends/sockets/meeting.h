@@ -27,7 +27,6 @@ class Meeting {
   void dial_higher(std::vector<Peer>& peers) const;
   [[nodiscard]] std::vector<SocketAddress> reachable(const Announcement& other) const;
   [[nodiscard]] bool owns(const Address& address) const;
-  [[nodiscard]] std::string name_of(std::size_t rank) const;
 
   int rank_;
   int ranks_;

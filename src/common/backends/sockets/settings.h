@@ -8,9 +8,9 @@
 
 namespace fabricbench::sockets {
 
-/// The same on every rank, except for the host, its network and the interface.
+/// The same on every rank, except for the name, the network and the interface.
 struct TcpSettings {
-  std::string host;              ///< this host's name, for messages
+  std::string name;              ///< this rank's in messages, such as `rank 3 on node-07`
   std::string network;           ///< the same for ranks that share a loopback; empty: unknown, and not shared
   int streams = 1;               ///< connections between two ranks, 1 to 64
   std::string interface;         ///< as for choose_addresses; empty: the one that reaches the other rank
