@@ -1,7 +1,7 @@
 # Front door: each target is one call of the tool that does the work.
 PREFIX ?= /usr/local
 
-.PHONY: all test test-rdma test-cluster faults fuzz mutants simulate install records format tidy clean
+.PHONY: all test test-rdma test-cluster faults faults-network soak fuzz mutants simulate install records format tidy clean
 
 all:
 	cmake --preset release
@@ -29,6 +29,15 @@ faults:
 	FABRICBENCH_PROGRAMS=build FABRICBENCH_PROGRAMS_ON_FAKES=build/tests/programs/on_fakes FABRICBENCH_FAULTY_CALLS=build/tests/libfaulty_calls.so \
 	FABRICBENCH_VERBS_BETWEEN_PROCESSES=build/tests/libfabricbench_verbs_between_processes.so \
 	    tests/faults/campaign.py --table build/faults.tsv --resume --page docs/reliability.md $(FAULTS)
+
+# Hosts, links and files go wrong while each program runs over hosts made of network namespaces: half an hour.
+faults-network: all
+	FABRICBENCH_PROGRAMS=build tests/faults/network_faults.py --table build/network_faults.tsv --page docs/reliability.md \
+	    $(FAULTS)
+
+# All programs in rotation over such hosts, with faults in between: half an hour. SOAK="--minutes 300 --seed 7" for more.
+soak: all
+	FABRICBENCH_PROGRAMS=build tests/faults/soak.py --table build/soak.tsv $(SOAK)
 
 # Random input for everything that reads what comes from outside: ten minutes for each reader.
 fuzz:
