@@ -179,11 +179,14 @@ def run_all(programs, chosen, jobs, table=None):
     lines = table.open("w") if table else None
     if lines:
         print(HEADER, file=lines, flush=True)
-    with ThreadPoolExecutor(jobs) as pool:
+    pool = ThreadPoolExecutor(jobs)
+    try:
         for outcome in pool.map(lambda each: run(programs, each), chosen):
             if lines:
                 print(line_of(outcome), file=lines, flush=True)
             yield outcome
+    finally:
+        pool.shutdown(cancel_futures=True)  # who ends the campaign does not wait for those that have not begun
 
 
 def summary(found):
@@ -218,7 +221,7 @@ def main():
     parser.add_argument("--fault", action="append", choices=FAULTS, help="only this one; may be repeated")
     parser.add_argument("--sample", type=int, help="draw so many combinations; default: all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=4, help="jobs at the same time")
+    parser.add_argument("--jobs", type=int, default=2, help="jobs at the same time, whose ranks poll")
     parser.add_argument("--table", type=Path, help="write a line for each combination to this file")
     parser.add_argument("--page", type=Path, help="then put the summary of the table into this page")
     options = parser.parse_args()

@@ -14,7 +14,7 @@ EXCERPT = (
     Combination("tcp_lat", "output full", 3),
     Combination("barrier_perf", "folder of records gone", 3),
 )
-JOBS = 4  # at the same time; they wait most of the time
+JOBS = 2  # at the same time: ranks that wait poll
 
 
 class NetworkFaults(unittest.TestCase):  # 2 ranks, 60 s
