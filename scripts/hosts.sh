@@ -118,7 +118,7 @@ is_left_behind() { [[ $1 =~ ^[0-9]+$ && ! -e /proc/$1 ]]; }
 # Nobody can catch SIGKILL.
 remove_what_was_left_behind() {
     local namespace path process
-    for namespace in $(ip netns list | grep -oE '^fb[0-9]+-(h[0-9]+|switch)' || true); do
+    for namespace in $(ip netns list 2>/dev/null | grep -oE '^fb[0-9]+-(h[0-9]+|switch)' || true); do
         process=${namespace#fb}
         ! is_left_behind "${process%%-*}" || remove_namespace "$namespace"
     done

@@ -111,12 +111,23 @@ judge() {
         "$kOk") outcome=ok ;;
         "$kNotJudged") outcome=unknown ;;
         "$kMaybeLoad") outcome=again ;;
-        "$kFailed") outcome=WRONG ;;
+        "$kWrongData") outcome=WRONG ;;
         *) cannot "selftest_judge.py ended with status $status" ;;
     esac
 }
 
 tell_outcome() { printf '%s\n%s\n' "$outcome" "$line" >"$work/outcome"; }
+
+# in_own_shell COMMAND...: try_check, whose status is in shell_status. Behind a || bash would go on after a command that failed.
+in_own_shell() {
+    set +e
+    (
+        set -e
+        try_check "$@"
+    )
+    shell_status=$?
+    set -e
+}
 
 # try_check COMMAND...: in a shell of its own, whose hosts are removed at its end.
 try_check() {
@@ -145,7 +156,8 @@ run_check() {
     read -ra command <<<"$(command_of "$1")"
     for ((try = 1; try <= kTries; ++try)); do
         rm -f "$work/outcome"
-        (try_check "${command[@]}") || die "$kFailed" "the check $1 broke off"
+        in_own_shell "${command[@]}"
+        [[ $shell_status -eq 0 ]] || die "$kFailed" "the check $1 broke off"
         { read -r outcome && read -r line; } <"$work/outcome" || true
         [[ $outcome == again || ($outcome == unknown && $1 == clock) ]] || break
     done
@@ -177,13 +189,14 @@ find_programs() {
 
 # The means for all checks, once: without these there is nothing to do.
 require_hosts() {
-    (try_check make_shaped_hosts 2 50000) || die "$kFailed" "making two hosts broke off"
+    in_own_shell make_shaped_hosts 2 50000
+    [[ $shell_status -eq 0 ]] || die "$kFailed" "making two hosts broke off"
     [[ $(head -n 1 "$work/outcome") == unknown && -z $(sed -n 2p "$work/outcome") ]] ||
         die "$kMissing" "$(sed -n 2p "$work/outcome")"
 }
 
 main() {
-    local given='' names=() name work record programs faults
+    local given='' names=() name work record programs faults shell_status
     local -A counts=([ok]=0 [WRONG]=0 [unknown]=0)
     while (($# > 0)); do
         case $1 in
