@@ -1,4 +1,4 @@
-"""Hosts made of network namespaces for tests in Python. tests/cluster/hosts.sh makes them; here a shell keeps them until
+"""Hosts made of network namespaces for tests in Python. scripts/hosts.sh makes them; here a shell keeps them until
 the end, and each job is a process of its own."""
 
 import os
@@ -11,8 +11,8 @@ import unittest
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-HOSTS_SH = TESTS / "cluster" / "hosts.sh"
 SCRIPTS = TESTS.parent / "scripts"
+HOSTS_SH = SCRIPTS / "hosts.sh"
 SKIPPED = 77
 RATE = "200mbit"  # of each link: below what two processors move
 # Makes the hosts, says who they are, and then runs a line of input after the other. Nobody is left when input ends.

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cluster/expected/expectation.h"
@@ -24,6 +27,7 @@ class ExpectationSink final : public Sink {
   void end(const Ending& /*ending*/) override {}
 
  private:
+  void keep(MeasuredRow row);
   void hold_against_links(Ending& ending, const Outputs& outputs) const;
   void hold_against_preset(Ending& ending, const Outputs& outputs) const;
 
@@ -32,6 +36,7 @@ class ExpectationSink final : public Sink {
   bool strict_ = false;
   Context context_;
   std::vector<MeasuredRow> rows_;
+  std::map<std::pair<baseline::RowKey, int>, std::size_t> place_of_;  // in rows_, by group too
   baseline::DeviceBytes bytes_;
 };
 

@@ -177,7 +177,7 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
     if (!received.empty()) received[sample - 1] = operation.take_receive_time();
     heartbeat_.tick();
   }
-  processors_.push_back(host::current_processor());  // before a wait for others moves it
+  note_processor();  // before a wait for others moves it
   await_others(operation);
   const Seconds tick = laps_.tick() / count;
   Times times(1);
@@ -189,6 +189,12 @@ Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
   epoch.cpu_times = {team_.group().max(median(times.front()))};
   epoch.receive_times = {received.empty() ? 0 : median(received) / count};
   return epoch;
+}
+
+/// A run without end must not grow.
+void Meter::note_processor() {
+  constexpr std::size_t kMost = 4096;
+  if (processors_.size() < kMost) processors_.push_back(host::current_processor());
 }
 
 /// An idle rank waits asleep: if it polled, it might occupy the processor that serves its device.

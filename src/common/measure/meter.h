@@ -70,7 +70,7 @@ class Meter {
   /// The time between the end of a gapless sample and the start of the next, the maximum over ranks.
   [[nodiscard]] Seconds lap_cost() const { return lap_cost_; }
 
-  /// Where this process ran at the end of each gapless visit so far.
+  /// Where this process ran at the end of each gapless visit so far, of some thousands.
   [[nodiscard]] const std::vector<host::Processor>& processors() const { return processors_; }
 
   /// The approximate overhead of an isolated iteration.
@@ -112,6 +112,7 @@ class Meter {
   void add_durations(Seconds on_host, double operations, Times& times) const;
   void choose_slack();
   void adapt_slack(double late_share);
+  void note_processor();
   void await_others(const Operation& operation) const;
   void reduce(const Times& times, Epoch& epoch) const;
   void average(const Times& times, Epoch& epoch) const;
