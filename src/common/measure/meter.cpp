@@ -423,11 +423,14 @@ bool Meter::keep_timely(const std::vector<Start>& starts, Times times, Epoch& ep
   return team_.world().min(std::int64_t{useful}) != 0;
 }
 
-/// Finds a sufficient slack from starts without an operation, before anything is measured.
+/// Finds a sufficient slack from starts without an operation, before anything is measured. More rounds only where it is
+/// still too small: on a busy machine, a rank may wait for a processor for milliseconds.
 void Meter::choose_slack() {
-  constexpr int kRounds = 8;
+  constexpr int kLeastRounds = 8;
+  constexpr int kMostRounds = 16;  // which lead to the largest slack
   constexpr int kStarts = 8;
-  for (int round = 0; round < kRounds; ++round) {
+  double late_share = 0;
+  for (int round = 0; round < kLeastRounds || (round < kMostRounds && late_share > kToleratedLate); ++round) {
     std::vector<double> late;
     for (int i = 0; i < kStarts; ++i) {
       team_.world().barrier();
@@ -435,7 +438,8 @@ void Meter::choose_slack() {
       late.push_back(now() > clock_.to_local(due) ? 1 : 0);
     }
     late = team_.world().all_reduce(std::move(late), MPI_MAX);
-    if (team_.world().is_root()) adapt_slack(static_cast<double>(std::count(late.begin(), late.end(), 1.0)) / kStarts);
+    late_share = static_cast<double>(std::count(late.begin(), late.end(), 1.0)) / kStarts;
+    if (team_.world().is_root()) adapt_slack(late_share);
   }
 }
 
