@@ -11,6 +11,8 @@ namespace fabricbench::mpi {
 
 Mailbox::~Mailbox() {
   for (Posted& message : posted_) {
+    int done = 0;
+    MPI_Test(&message.request, &done, MPI_STATUS_IGNORE);  // nulls what has ended, well or not
     if (message.request == MPI_REQUEST_NULL) continue;
     MPI_Request_free(&message.request);
     static_cast<void>(message.bytes.release());  // MPI may still read them
