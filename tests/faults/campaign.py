@@ -24,6 +24,7 @@ from combinations import (ALL, Combination, GoodRun, HUNG_AFTER_S, LAUNCHER_HANG
                           LIMIT_S, OK, OWN_STATUSES, Outcome, PATIENT_LIMIT_S, PROGRAMS, RANKS, STUCK, TIMEOUT, TRIES,
                           faults_of, taken)
 from judging import Judge, cause, rows, why_excepted
+from page import read_table, write_summary
 
 
 class Job:
@@ -266,17 +267,6 @@ def summary(rows_of_table):
             count(lambda row: row["verdict"].startswith("excepted"))))) + " |"
 
 
-def write_page(page, table):
-    """Puts the summary of a table between the marks of a page."""
-    names = HEADER.split("\t")
-    lines = table.read_text().splitlines()[1:]
-    found = [dict(zip(names, line.split("\t"))) for line in lines]
-    begin, end = "<!-- campaign -->\n", "<!-- end of campaign -->"
-    before, _, rest = page.read_text().partition(begin)
-    _, _, after = rest.partition(end)
-    page.write_text(before + begin + "\n" + "\n".join(summary(found)) + "\n\n" + end + after)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.environ.get("FABRICBENCH_PROGRAMS"), help="folder of the programs")
@@ -311,7 +301,7 @@ def main():
             print(f"{line_of(outcome)}\n{outcome.said}\n", flush=True)
     print(f"{run} were run, {broken} broke a promise")
     if options.page and options.table:
-        write_page(options.page, options.table)
+        write_summary(options.page, "campaign", summary(read_table(options.table, HEADER)))
     return 1 if broken else 0
 
 

@@ -17,9 +17,11 @@ from pathlib import Path
 
 import jsonschema
 
+from judging import rows
 from namespace_hosts import Hosts, where_hosts_can_be_made
 from network_jobs import (FAULTS, GOOD, GRACE_S, HOSTS, LAUNCHERS, OK, PROGRAMS, SCRIPT_FAULTS, SCRIPT_RUNS, TIMEOUT,
-                          make_job, patience_s, rows)
+                          make_job, patience_s)
+from page import read_table, write_summary
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from schema import validate  # noqa: E402
@@ -205,14 +207,6 @@ def summary(found):
         yield "| " + " | ".join(map(str, (label, len(statuses), *own, len(statuses) - sum(own), times, broken))) + " |"
 
 
-def write_page(page, table, begin="<!-- network -->\n", end="<!-- end of network -->"):
-    """Puts the summary of a table between the marks of a page."""
-    names = HEADER.split("\t")
-    found = [dict(zip(names, line.split("\t"))) for line in table.read_text().splitlines()[1:]]
-    before, _, rest = page.read_text().partition(begin)
-    page.write_text(before + begin + "\n" + "\n".join(summary(found)) + "\n\n" + end + rest.partition(end)[2])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.environ.get("FABRICBENCH_PROGRAMS"), help="folder of the programs")
@@ -235,7 +229,7 @@ def main():
         print(f"{line_of(outcome)}\n{outcome.said}\n", flush=True)
     print(f"{len(outcomes)} were run, {len(broken)} broke a promise")
     if options.page and options.table:
-        write_page(options.page, options.table)
+        write_summary(options.page, "network", summary(read_table(options.table, HEADER)))
     return 1 if broken else 0
 
 

@@ -149,10 +149,6 @@ def make_job(hosts, programs, name, fault, limit_s):
     return (ScriptJob if name in SCRIPT_RUNS else Job)(hosts, programs, name, fault, limit_s)
 
 
-def rows(text):
-    return [line.split() for line in text.splitlines() if re.match(r"\s*\d", line)]
-
-
 def nothing(*_):
     pass
 
