@@ -9,6 +9,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 readonly kSuites=(unit mpi cli nccl cluster rdma faults)
 # Suites under the sanitizers by default. Hosts and guests share the processors, which sanitizers slow down too much.
 readonly kSanitizedSuites=(unit mpi cli nccl)
+# And under the thread sanitizer, which slows programs down tenfold: MPI jobs would end at their time limits.
+readonly kThreadSuites=(unit mpi)
 # The label of tests that run only with --all.
 readonly kExtended=extended
 # The label of tests that --all leaves out, because tests with the label above contain them.
@@ -24,8 +26,8 @@ readonly kCommitsOfAWork=50
 
 usage() {
     cat <<EOT
-usage: scripts/test.sh [--all] [--preset release|debug] [--only SUITE]... [--without SUITE]...
-       scripts/test.sh [--all] [--preset release|debug] TEST_OR_FOLDER...
+usage: scripts/test.sh [--all] [--preset release|debug|threads] [--only SUITE]... [--without SUITE]...
+       scripts/test.sh [--all] [--preset release|debug|threads] TEST_OR_FOLDER...
        scripts/test.sh --lint|--analyze
 
 Installs missing packages (scripts/install_deps.sh --with-tests), builds, and runs the tests; see docs/testing.md.
@@ -33,10 +35,11 @@ Suites: ${kSuites[*]}. Tests that need root are skipped without it, with the rea
 
   TEST_OR_FOLDER     build and run only these tests: a folder of src/ or tests/, a file in it, or the beginning of
                      a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
-  --all              add the long tests; without TEST_OR_FOLDER and --preset debug also the programs under the
-                     sanitizers, and clang-tidy over all files
+  --all              add the long tests; without TEST_OR_FOLDER and --preset also the programs under the sanitizers,
+                     and clang-tidy over all files
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
+  --preset threads   thread sanitizer, in build-threads/
   --only SUITE       run only this suite; may be repeated
   --without SUITE    leave this suite out; may be repeated
   --lint             run clang-format, shellcheck and, over changed files, clang-tidy instead of the tests
@@ -271,7 +274,8 @@ set_preset() {
         # Both write to build/; ci is release with the tests.
         release) preset=ci build=build suites_of_preset=("${kSuites[@]}") ;;
         debug) preset=debug build=build-debug suites_of_preset=("${kSanitizedSuites[@]}") ;;
-        *) die "$kUsage" "'${1-}' is not a preset that runs tests; write release or debug" ;;
+        threads) preset=threads build=build-threads suites_of_preset=("${kThreadSuites[@]}") ;;
+        *) die "$kUsage" "'${1-}' is not a preset that runs tests; write release, debug or threads" ;;
     esac
 }
 
@@ -312,6 +316,11 @@ test_all() {
     set_preset debug
     if [[ -n $(chosen_suites) ]]; then
         say "and now everything under the sanitizers"
+        test_suites
+    fi
+    set_preset threads
+    if [[ -n $(chosen_suites) ]]; then
+        say "and what has threads under the thread sanitizer"
         test_suites
     fi
     if [[ ${#only[@]} -eq 0 ]]; then
