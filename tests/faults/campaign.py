@@ -30,7 +30,8 @@ from page import read_table, write_summary
 class Job:
     """One run of a program in a folder of its own."""
 
-    def __init__(self, suite, program, limit_s, settings):
+    def __init__(self, suite, program, limit_s, settings, more=()):
+        """`more`: arguments behind those of all its runs."""
         self.limit_s = limit_s
         self.folder = tempfile.TemporaryDirectory(prefix="fabricbench-faults-", ignore_cleanup_errors=True)
         self.path = Path(self.folder.name)
@@ -44,7 +45,7 @@ class Job:
         folder = suite.folder_on_fakes if on_gpus else suite.folder
         self.command = [suite.mpiexec, "--oversubscribe", "-np", str(RANKS), "env", self.mark,
                         *(f"{variable}={value}" for variable, value in settings.items()), str(folder / name), *arguments,
-                        "--json", str(self.record), "--timeout", str(limit_s)]
+                        *more, "--json", str(self.record), "--timeout", str(limit_s)]
 
     def __enter__(self):
         return self
@@ -139,16 +140,16 @@ class Suite:
                 "CUDA_VISIBLE_DEVICES": "0,1,2,3,4,5,6,7"}
 
     @functools.cache
-    def good_run(self, program):
+    def good_run(self, program, *more):
         for this in range(1, TRIES):
             try:
-                return self.count_calls(program)
+                return self.count_calls(program, more)
             except RuntimeError as problem:  # on a busy machine the launcher itself may fail
                 print(f"try {this} of {TRIES}: {problem}", file=sys.stderr, flush=True)
-        return self.count_calls(program)
+        return self.count_calls(program, more)
 
-    def count_calls(self, program):
-        with Job(self, program, PATIENT_LIMIT_S * TRIES, {"FAULTY_CALL_COUNTS": "counts"}) as job:
+    def count_calls(self, program, more):
+        with Job(self, program, PATIENT_LIMIT_S * TRIES, {"FAULTY_CALL_COUNTS": "counts"}, more) as job:
             counts = job.path / "counts"
             job.command[job.command.index("FAULTY_CALL_COUNTS=counts")] = f"FAULTY_CALL_COUNTS={counts}"
             status, _ = job.run()

@@ -128,6 +128,47 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return mpi(self, PMPI_Comm_dup, comm, made);
 }
 
+int MPI_Comm_group(MPI_Comm comm, MPI_Group* made) {
+  static Function self("MPI_Comm_group");
+  return mpi(self, PMPI_Comm_group, comm, made);
+}
+
+int MPI_Group_incl(MPI_Group group, int count, const int* ranks, MPI_Group* made) {
+  static Function self("MPI_Group_incl");
+  return mpi(self, PMPI_Group_incl, group, count, ranks, made);
+}
+
+int MPI_Group_free(MPI_Group* group) {
+  static Function self("MPI_Group_free");
+  return mpi(self, PMPI_Group_free, group);
+}
+
+int MPI_Op_create(MPI_User_function* combine, int commutes, MPI_Op* made) {
+  static Function self("MPI_Op_create");
+  return mpi(self, PMPI_Op_create, combine, commutes, made);
+}
+
+int MPI_Op_free(MPI_Op* op) {
+  static Function self("MPI_Op_free");
+  return mpi(self, PMPI_Op_free, op);
+}
+
+int MPI_Type_contiguous(int count, MPI_Datatype type, MPI_Datatype* made) {
+  static Function self("MPI_Type_contiguous");
+  return mpi(self, PMPI_Type_contiguous, count, type, made);
+}
+
+int MPI_Type_create_struct(int count, const int* lengths, const MPI_Aint* places, const MPI_Datatype* types,
+                           MPI_Datatype* made) {
+  static Function self("MPI_Type_create_struct");
+  return mpi(self, PMPI_Type_create_struct, count, lengths, places, types, made);
+}
+
+int MPI_Type_free(MPI_Datatype* type) {
+  static Function self("MPI_Type_free");
+  return mpi(self, PMPI_Type_free, type);
+}
+
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   static Function self("MPI_Test");
   return mpi(self, PMPI_Test, request, flag, status);

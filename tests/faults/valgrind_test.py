@@ -9,6 +9,7 @@ from pathlib import Path
 from launch import MPIEXEC, PROGRAMS, ProgramTest, environment
 
 ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
+VERBS = os.environ["FABRICBENCH_VERBS_BETWEEN_PROCESSES"]
 VALGRIND = shutil.which("valgrind")
 FOUND = 99
 LIMIT_S = 600
@@ -48,6 +49,12 @@ class Valgrind(ProgramTest):  # 2 ranks, 120 s, extended
         record = self.directory / "pairs.json"
         self.is_clean(PROGRAMS / "pairwise_bw", "--level", "rank", "-n", 2, "--pair-timeout", 100, "-T", LIMIT_S, "--json",
                       record, ranks=3)
+
+    def test_rdma(self):
+        if not VERBS:
+            self.skipTest("this build has no programs over RDMA verbs")
+        self.is_clean(PROGRAMS / "rdma_write_bw", "-s", 1024, "-n", 2, "--warmup_iters", 1, "--pairs", "0-1", "--timeout",
+                      LIMIT_S, settings=(f"LD_PRELOAD={VERBS}", f"FAKE_VERBS_FILE={self.directory / 'verbs'}"))
 
     def test_gpus(self):
         if not ON_FAKES:
