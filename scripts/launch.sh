@@ -18,7 +18,8 @@ readonly kKillAfter_s=15 # for the launcher to end before it is killed
 
 programs_folder= # from --programs
 
-# Prints the path of a program of the suite: in --programs, in the build beside the scripts, or on the PATH.
+# Prints the path of a program of the suite: in --programs, in the build beside the scripts, where the suite with these
+# scripts is installed (PREFIX/bin beside PREFIX/share/fabricbench), or on the PATH.
 find_program() {
     local root path
     root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -26,6 +27,8 @@ find_program() {
         path=$programs_folder/$1
     elif [[ -x $root/build/$1 ]]; then
         path=$root/build/$1
+    elif [[ -x $root/../../bin/$1 ]]; then
+        path=$root/../../bin/$1
     else
         path=$(command -v "$1" || true)
     fi

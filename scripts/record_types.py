@@ -154,6 +154,7 @@ TYPES = {
         "background_gb_per_s": (float, None),
         "wrong_elements": (int, None),
         "checked_operations": (int, None),
+        "wrong_operations": (int, None),
         "checking_share": (float, None),
         "checked_messages": (int, None),
         "wrong_messages": (int, None),

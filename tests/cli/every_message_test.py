@@ -80,21 +80,26 @@ class EveryOperation(PairTest):  # 2 ranks, 10 s
                 self.assertRegex(stdout, r"# Note: Every measured operation was checked: [\d,]+; filling and checking buffers "
                                          r"took \d+ % of the time\n")
 
-    def wrong_once(self, mode, after, *arguments):
+    def wrong(self, mode, after, *arguments, calls=1):
         return self.run_program(*ONE_SIZE, "--placement", "out", *arguments, program=str(PROGRAMS / "all_reduce_perf"),
-                                variables=fault(mode, rank=1, least_count=COUNT, after=after, calls=1))
+                                variables=fault(mode, rank=1, least_count=COUNT, after=after, calls=calls))
 
     def test_one_wrong_operation_is_found(self):
         """Wherever it is among the measured ones; also one that leaves the last element, for the buffer is fresh each time."""
         for after in (10, OPERATIONS // 2, OPERATIONS - 1):
             for mode in ("half", "tail"):
                 with self.subTest(after=after, mode=mode):
-                    result = self.wrong_once(mode, after, "-c", "all")
+                    result = self.wrong(mode, after, "-c", "all")
                     self.assertEqual(result.status, WRONG_DATA, result.stdout + result.stderr)
-                    self.assertIn("over 1 rank; rank 1: first at element ", result.stderr)
+                    self.assertIn(" of 1 operation over 1 rank; rank 1: first at element ", result.stderr)
+
+    def test_wrong_operations_are_counted(self):
+        result = self.wrong("half", 10, "-c", "all", calls=7)
+        self.assertEqual(result.status, WRONG_DATA, result.stdout + result.stderr)
+        self.assertIn(" of 7 operations over 1 rank; ", result.stderr)
 
     def test_without_it_is_missed(self):
-        result = self.wrong_once("half", OPERATIONS // 2)
+        result = self.wrong("half", OPERATIONS // 2)
         self.assertEqual(result.status, 0, result.stdout + result.stderr)
         self.assertRegex(result.stdout, r"# Note: \d operations? w(as|ere) checked, which finds corruption of 1 in [\d.]+ with "
                                         r"95 %, and of 1 in 1000 with [\d.]+ %\n")

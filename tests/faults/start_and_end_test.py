@@ -12,7 +12,7 @@ from launch import MPIEXEC, PROGRAMS, TIMEOUT_S, ProgramTest, environment, in_a_
 FAULTY_CALLS = os.environ["FABRICBENCH_FAULTY_CALLS"]
 VERBS = os.environ["FABRICBENCH_VERBS_BETWEEN_PROCESSES"]
 ON_FAKES = os.environ["FABRICBENCH_PROGRAMS_ON_FAKES"]
-FAILURE, USAGE, MISSING, TIMEOUT = 1, 2, 3, 4
+FAILURE, USAGE, MISSING, TIMEOUT, NOT_JUDGED = 1, 2, 3, 4, 7
 LIMIT_S = 4  # that -T gives: more than starting MPI takes on a busy machine
 STOPPED = r"rank 1 on \S+: silent for [\d.]+ s: stopped, dead or out of reach"
 SHORT = ("-b", 1024, "-e", 1024, "-n", 3, "-T", LIMIT_S)
@@ -149,3 +149,16 @@ class OtherPrograms(ProgramTest):  # 2 ranks, 3 s
         self.assertEqual(len(said), 1, result.stderr)
         self.assertRegex(said[0], r"^tcp_bw: all processes of a job must be one program of one version: rank 0 on \S+ is "
                                   r"tcp_bw \S+, and rank 1 on \S+ is tcp_lat \S+$")
+
+
+class Clocks(ProgramTest):  # 2 ranks, 6 s
+
+    @in_a_few_tries
+    def test_clock_that_leaps(self):
+        """Without a progress limit, which the leap would exceed."""
+        for rank in 0, 1:
+            with self.subTest(rank=rank):
+                result = run_faulty("clock_gettime", 1000, "jump", rank, "-T", 0)
+                self.assertEqual(result.returncode, NOT_JUDGED, result.stderr)
+                self.assertRegex(result.stderr, rf"all_reduce_perf: the clock of rank {rank} on \S+ \(CLOCK_MONOTONIC\) leapt by "
+                                                r"900 s during the run: figures may mean nothing\n")

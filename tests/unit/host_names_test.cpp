@@ -33,6 +33,16 @@ TEST(HostNames, ThatLookLikeOptionsAreNot) {
   }
 }
 
+TEST(HostNames, HaveALetterOrADigitAndAreNotTooLong) {
+  for (const std::string& name : {std::string("."), std::string("%"), std::string("%n"), std::string("a%b"),
+                                  std::string("_.:"), std::string("alice@."), std::string(256, 'a')}) {
+    EXPECT_NE(fault_of_host_name(name), "") << name;
+    EXPECT_EQ(fault_of_host_name(as_host_name(name)), "") << name;
+  }
+  EXPECT_EQ(fault_of_host_name(std::string(255, 'a')), "");
+  EXPECT_EQ(fault_of_host_name("a%b"), "has '%', which belongs to IPv6 addresses only");
+}
+
 TEST(HostNames, AreNotEmpty) {
   for (const std::string name : {"", "@node", "alice@", "@"}) {
     EXPECT_NE(fault_of_host_name(name), "") << name;

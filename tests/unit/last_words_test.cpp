@@ -1,4 +1,4 @@
-#include "common/watch/last_words.h"
+#include "common/host/last_words.h"
 
 #include <gtest/gtest.h>
 

@@ -139,8 +139,9 @@ TEST(RanksToAsk, AreThoseThatAreBehindOrAsleep) {
   EXPECT_EQ(ranks_to_ask(reports), (std::vector{1, 2, 4}));
 }
 
-TEST(RanksToAsk, AreTheFirstOneThatWaitsIfAllDo) {
-  EXPECT_EQ(ranks_to_ask(all_waiting(4)), (std::vector{0}));
+TEST(RanksToAsk, AreTheFirstOnesThatWaitIfAllDo) {
+  EXPECT_EQ(ranks_to_ask(all_waiting(3)), (std::vector{0, 1, 2}));
+  EXPECT_EQ(ranks_to_ask(all_waiting(40)).size(), 8U);
   EXPECT_EQ(ranks_to_ask({}), std::vector<int>());
 }
 

@@ -57,22 +57,45 @@ void set_residuals(Model& model) {
   }
 }
 
+/// Values of one effect, by stratum. There may be as many effects as strata, and each effect has points in few of them.
+template <typename Value>
+class ByStratum {
+ public:
+  explicit ByStratum(std::size_t strata) : values_(strata) {}
+
+  void add(std::size_t stratum, Value value) {
+    if (values_[stratum].empty()) touched_.push_back(stratum);
+    values_[stratum].push_back(value);
+  }
+  /// Calls `take` with each stratum that has values, and forgets these.
+  template <typename Take>
+  void take_all(const Take& take) {
+    for (const std::size_t stratum : touched_) {
+      take(stratum, values_[stratum]);
+      values_[stratum].clear();
+    }
+    touched_.clear();
+  }
+
+ private:
+  std::vector<std::vector<Value>> values_;
+  std::vector<std::size_t> touched_;
+};
+
 /// By stratum, the median residual of each effect, over the points that `wanted` takes.
 template <typename Wanted>
 std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wanted& wanted) {
-  std::vector<std::vector<float>> values(model.strata.size());
+  ByStratum<float> values(model.strata.size());
   std::vector<std::vector<float>> medians(model.strata.size());
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     if (model.entries_of(effect).empty()) continue;
     for (const Entry entry : model.entries_of(effect)) {
       const Point& point = model.point_of(entry);
-      if (wanted(point)) values[static_cast<std::size_t>(point.stratum)].push_back(point.residual);
+      if (wanted(point)) values.add(static_cast<std::size_t>(point.stratum), point.residual);
     }
-    for (std::size_t stratum = 0; stratum < values.size(); ++stratum) {
-      if (values[stratum].empty()) continue;
-      medians[stratum].push_back(upper_median(values[stratum]));
-      values[stratum].clear();
-    }
+    values.take_all([&](std::size_t stratum, std::vector<float>& of_effect) {
+      medians[stratum].push_back(upper_median(of_effect));
+    });
   }
   return medians;
 }
@@ -93,7 +116,7 @@ void centre_by_hosts(Model& model) {
   const bool are_several = !levels.empty() && (levels.front().is_given || levels.front().parts > 2);
   const auto by_parts = [&](std::size_t stratum) { return are_several && model.strata[stratum].distance > 0; };
   const auto part_at = [&](std::int32_t effect) { return model.part_of(model.ids.host(effect)); };
-  std::vector<std::vector<OfPart>> values(model.strata.size());
+  ByStratum<OfPart> values(model.strata.size());
   std::vector<std::vector<OfPart>> medians(model.strata.size());
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     for (const Entry entry : model.entries_of(effect)) {
@@ -101,15 +124,13 @@ void centre_by_hosts(Model& model) {
       if (!is_usual_at_first(model, point)) continue;
       const auto stratum = static_cast<std::size_t>(point.stratum);
       const auto value = static_cast<float>(point.log_rate - drift_of(model, point));
-      values[stratum].push_back({by_parts(stratum) ? part_at(entry.other) : 0, value});
+      values.add(stratum, {by_parts(stratum) ? part_at(entry.other) : 0, value});
     }
-    for (std::size_t stratum = 0; stratum < values.size(); ++stratum) {
-      if (values[stratum].empty()) continue;
-      // The paths out of a part may be slow, and the paths into it healthy.
-      const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
-      medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(values[stratum])});
-      values[stratum].clear();
-    }
+    // The paths out of a part may be slow, and the paths into it healthy.
+    const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
+    values.take_all([&](std::size_t stratum, std::vector<OfPart>& of_effect) {
+      medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(of_effect)});
+    });
   }
   for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
     if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median_of_parts(medians[stratum]);

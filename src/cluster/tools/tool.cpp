@@ -12,6 +12,7 @@
 
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
+#include "common/host/last_words.h"
 #include "common/options/arguments.h"
 
 namespace fabricbench::cluster {
@@ -23,6 +24,8 @@ bool read_command_line(CLI::App& app, int argc, char** argv) {
 }
 
 int run_tool(std::string_view program, const std::function<ExitStatus()>& work) {
+  // Of what even this does not catch, as where memory lacks while an exception is on its way.
+  say_last_words_as(program);
   try {
     const ExitStatus status = work();
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

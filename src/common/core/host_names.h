@@ -2,6 +2,7 @@
 // cannot break a line, a list or a command: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@ namespace fabricbench {
 /// Characters of a host's name or address, such as `node01`, `10.0.0.1` or `fe80::1%eth0`, besides letters and digits
 /// of ASCII. The first one is not `-`, which begins options.
 inline constexpr std::string_view kInHostNames = "-._:%";
+/// Of a name in the domain name system. Source: RFC 1035, section 2.3.4.
+inline constexpr std::size_t kLongestHostName = 255;
 /// The same of the user in `alice@node01`.
 inline constexpr std::string_view kInUserNames = "-._";
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,10 @@
 #include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/engine/required_speed.h"
+#include "common/host/clock_lead.h"
 #include "common/host/identity.h"
 #include "common/host/usage.h"
+#include "common/mpi/environment.h"
 #include "common/ranks/exchange.h"
 
 namespace fabricbench {
@@ -153,7 +156,20 @@ Ending broken_off_by(const std::exception& error) {
   return ending;
 }
 
-SystemUsage::SystemUsage() : stolen_(host::stolen_ticks().value_or(0)), began_(now()) {}
+namespace {
+
+/// A clock that leaps makes figures wrong that look right. `leap` and whose it is.
+void judge_clock(Ending& ending, const std::pair<Seconds, std::string>& leap) {
+  constexpr Seconds kTolerated = 0.05;
+  if (leap.first < kTolerated || ending.exit_status != 0) return;
+  ending.exit_status = static_cast<int>(ExitStatus::kNotJudged);
+  ending.reason = fmt::format("the clock of {} (CLOCK_MONOTONIC) leapt by {} during the run: figures may mean nothing",
+                              leap.second, readable_seconds(leap.first));
+}
+
+}  // namespace
+
+SystemUsage::SystemUsage() : stolen_(host::stolen_ticks().value_or(0)), began_(now()), lead_(host::lead_of_clock()) {}
 
 void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
   const auto processors = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
@@ -165,6 +181,10 @@ void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
   if (most != all.end()) ending.stolen_percent = most->first;
   const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));
   ending.peak_memory_bytes = static_cast<std::uint64_t>(world.max(peak));
+  const std::pair leap{std::abs(host::lead_of_clock() - lead_),
+                       fmt::format("rank {} on {}", mpi::launch_from_environment().rank, host::host_name())};
+  const std::vector<std::pair<Seconds, std::string>> leaps = gather_on_first(world, leap);
+  if (!leaps.empty()) judge_clock(ending, *std::max_element(leaps.begin(), leaps.end()));
   if (ending.stolen_percent < 1) return;
   ending.notes.push_back(fmt::format("CPU steal on {} was {:.1f} %", most->second, ending.stolen_percent));
 }

@@ -34,6 +34,7 @@ class SystemUsage {
  private:
   std::uint64_t stolen_;
   Seconds began_;
+  Seconds lead_;  // of now() over the kernel's answer
 };
 
 }  // namespace fabricbench

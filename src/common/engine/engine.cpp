@@ -16,11 +16,11 @@
 #include "common/core/version.h"
 #include "common/engine/conclusion.h"
 #include "common/host/identity.h"
+#include "common/host/last_words.h"
 #include "common/mpi/environment.h"
 #include "common/options/command_line.h"
 #include "common/ranks/exchange.h"
 #include "common/report/output_file.h"
-#include "common/watch/last_words.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {

@@ -27,9 +27,10 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
   const auto wrong = subject.operation.check(starts);
   subject.checked += subject.operation.take_checked();
   ++subject.checked_operations;
+  if (wrong) ++subject.wrong_operations;
   const std::uint64_t lost = lost_so_far() - lost_before_;
   if (lost > 0 && std::cmp_greater_equal(lost, starts) && !options_.check_all) return;
-  if (wrong && subject.wrong && options_.check_all) {
+  if (wrong && subject.wrong && (options_.check_all || options_.check_each)) {
     subject.wrong->add(*wrong);
   } else if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) {
     subject.wrong = wrong;
@@ -75,6 +76,10 @@ void Bench::add_wrong(const Subject& subject, Measurement& measured) const {
 void Bench::add_checked_operations(const Subject& subject, Measurement& measured) const {
   if (!measured.wrong || options_.check_all) return;
   measured.checked_operations = subject.checked_operations;
+  if (options_.check_each) {
+    measured.wrong_operations =
+        static_cast<std::uint64_t>(team_.group().max(static_cast<std::int64_t>(subject.wrong_operations)));
+  }
   if (options_.check_each && subject.spent > 0) measured.checking_share = subject.checking / subject.spent;
 }
 

@@ -25,6 +25,7 @@ struct Bench::Subject {
   std::optional<WrongData> wrong{};    // the worst of the checks on this process's ranks; with --check all, of all
   std::uint64_t checked{};             // messages, with --check all
   std::uint64_t checked_operations{};  // whose result was compared
+  std::uint64_t wrong_operations{};    // of these, on this process's ranks
   Seconds checking{};                  // time for the buffers and checks of each operation, where each is checked
   std::optional<Unrepeated> unrepeated{};
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits

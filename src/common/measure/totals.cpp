@@ -30,9 +30,10 @@ void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& exc
 
 /// Rounded down, and without an exponent: what is found must not be exaggerated.
 std::string two_digits(double value) {
-  constexpr double kRounding = 1e-6;
-  return value < 10 ? fmt::format("{:g}", std::floor(value * 10 + kRounding) / 10)
-                    : fmt::format("{:.0f}", std::floor(value));
+  constexpr double kRounding = 1e-9;
+  if (value >= 10) return fmt::format("{:.0f}", std::floor(value));
+  const double places = value >= 1 ? 10 : 100;
+  return fmt::format("{:g}", std::floor(value * places * (1 + kRounding)) / places);
 }
 
 }  // namespace
@@ -47,10 +48,13 @@ void Totals::add(const Row& row, const std::string& test) {
     if (measured->wrong.value_or(0) == 0) continue;
     wrong_checks_ += measured->wrong_ranks;
     const std::uint64_t messages = measured->wrong_messages.value_or(0);
+    const std::uint64_t operations = measured->wrong_operations.value_or(0);
+    const std::string of_what = messages > 0     ? " of " + counted(messages, "message")
+                                : operations > 0 ? " of " + counted(operations, "operation")
+                                                 : "";
     const std::string line =
-        fmt::format("wrong data in {} {}: {}{} over {}; {}", test, label, counted(*measured->wrong, "element"),
-                    messages > 0 ? " of " + counted(messages, "message") : "", counted(measured->wrong_ranks, "rank"),
-                    measured->first_wrong);
+        fmt::format("wrong data in {} {}: {}{} over {}; {}", test, label, counted(*measured->wrong, "element"), of_what,
+                    counted(measured->wrong_ranks, "rank"), measured->first_wrong);
     fmt::print(stderr, "fabricbench: {}\n", line);
     if (wrong_data_.size() < kMostWrongLines) wrong_data_.push_back(line);
   }

@@ -53,6 +53,7 @@ struct Measurement {
   std::optional<std::uint64_t> wrong;      ///< wrong elements over all ranks; empty: unchecked
   std::uint64_t wrong_ranks = 0;           ///< ranks with wrong elements
   std::optional<std::uint64_t> checked_operations;  ///< whose result was compared on all ranks; empty: none
+  std::optional<std::uint64_t> wrong_operations;    ///< where each is checked: of these, at one rank; else empty
   std::optional<double> checking_share;  ///< of the time, where each operation is checked: for that; else empty
   std::optional<std::uint64_t> checked_messages;  ///< with --check all; else empty, as the next one
   std::optional<std::uint64_t> wrong_messages;
@@ -160,6 +161,9 @@ void describe_checks(Form& form, Record& measured) {
   form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
   form("checked_operations", measured.checked_operations,
        "operations whose result was compared on all ranks; null: unchecked, or `checked_messages`");
+  form("wrong_operations", measured.wrong_operations,
+       "collectives with `--check all`: of these, those with wrong elements, at the rank that has most; null: without "
+       "it");
   form("checking_share", measured.checking_share,
        "collectives with `--check all`: share of the time that went to filling and checking buffers; null: without it");
   form(

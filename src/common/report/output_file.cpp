@@ -27,6 +27,10 @@ OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)) {
   if (owned_ == nullptr && errno == EEXIST) {
     throw UsageError(fmt::format("'{}' exists; give another name, or --force to overwrite it", path_));
   }
+  if (owned_ == nullptr && (errno == EMFILE || errno == ENFILE)) {
+    throw Error(ExitStatus::kMissing, fmt::format("cannot open '{}': {}; raise the limit on open files (ulimit -n)",
+                                                  path_, std::strerror(errno)));
+  }
   if (owned_ == nullptr) {
     throw UsageError(fmt::format("cannot write '{}': {}; give a file in a folder that you may write to", path_,
                                  std::strerror(errno)));

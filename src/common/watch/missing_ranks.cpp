@@ -102,9 +102,9 @@ std::vector<int> ranks_to_ask(const std::map<int, ProcessReport>& reports) {
     if (is_at_rest(report)) continue;
     (why_missing(report, all).empty() ? waiting : stuck).push_back(process);
   }
-  waiting.resize(std::min<std::size_t>(waiting.size(), 1));
-  stuck.resize(std::min(stuck.size(), kMostAsked));
-  return stuck.empty() ? waiting : stuck;
+  std::vector<int>& asked = stuck.empty() ? waiting : stuck;
+  asked.resize(std::min(asked.size(), kMostAsked));
+  return asked;
 }
 
 }  // namespace fabricbench

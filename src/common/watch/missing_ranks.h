@@ -24,7 +24,7 @@ inline constexpr std::size_t kMostNamed = 16;
                                                       const std::map<int, Seconds>& silences);
 
 /// The ranks whose stack may show why, ascending, a few at most: those that are behind or asleep; if none is, the first
-/// one that waits. Only ranks that report can be asked.
+/// ones that wait. Only ranks that report can be asked.
 [[nodiscard]] std::vector<int> ranks_to_ask(const std::map<int, ProcessReport>& reports);
 
 }  // namespace fabricbench

@@ -64,6 +64,7 @@ struct ProcessTable::Datagram {
 ProcessTable::ProcessTable(const mpi::Communicator& world) : rank_(world.rank()), size_(world.size()) {
   socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const bool on_one_host = share_loopback(world);
+  if (on_one_host && !world.is_root()) (void)bind_to(INADDR_LOOPBACK);  // else to any address when it sends
   const std::vector<std::uint8_t> message =
       world.broadcast(world.is_root() ? open_and_list_addresses(on_one_host) : std::vector<std::uint8_t>());
   std::memcpy(&job_, message.data(), sizeof job_);
@@ -75,17 +76,24 @@ ProcessTable::~ProcessTable() {
   if (socket_ >= 0) close(socket_);
 }
 
+/// At a port of the kernel's choice. Returns the address and the port; empty if it cannot.
+std::optional<sockaddr_in> ProcessTable::bind_to(in_addr_t address) const {
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(address);
+  socklen_t length = sizeof own;
+  if (bind(socket_, generic(own), sizeof own) != 0) return std::nullopt;
+  if (getsockname(socket_, generic(own), &length) != 0) return std::nullopt;
+  return own;
+}
+
 /// Opens the socket, and returns the job's number followed by the addresses. Runs on rank 0. Nobody but this host gets
 /// to the loopback.
 std::vector<std::uint8_t> ProcessTable::open_and_list_addresses(bool on_one_host) {
   job_ = draw_secret();
-  sockaddr_in own{};
-  own.sin_family = AF_INET;
-  own.sin_addr.s_addr = htonl(on_one_host ? INADDR_LOOPBACK : INADDR_ANY);
-  socklen_t length = sizeof own;
   std::vector<sockaddr_in> addresses;
-  if (bind(socket_, generic(own), sizeof own) == 0 && getsockname(socket_, generic(own), &length) == 0) {
-    addresses = on_one_host ? std::vector{own} : local_addresses(own.sin_port);
+  if (const auto own = bind_to(on_one_host ? INADDR_LOOPBACK : INADDR_ANY)) {
+    addresses = on_one_host ? std::vector{*own} : local_addresses(own->sin_port);
   }
   std::vector<std::uint8_t> message(sizeof job_ + addresses.size() * sizeof(sockaddr_in));
   std::memcpy(message.data(), &job_, sizeof job_);

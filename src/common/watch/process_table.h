@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,6 +54,7 @@ class ProcessTable {
  private:
   enum class Purpose : std::uint8_t;
   struct Datagram;
+  [[nodiscard]] std::optional<sockaddr_in> bind_to(in_addr_t address) const;
   [[nodiscard]] std::vector<std::uint8_t> open_and_list_addresses(bool on_one_host);
   void send(const Datagram& datagram);
   void take_down_all();

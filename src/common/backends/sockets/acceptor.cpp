@@ -136,8 +136,8 @@ bool Acceptor::let_in(Arrival& arrival) {
   if (!hello || hello->job != list_.job || hello->stream >= static_cast<std::uint32_t>(list_.streams)) return false;
   const auto guest = guests_.find(static_cast<int>(hello->rank));
   if (guest == guests_.end()) return false;
-  const HelloBytes answer = encode({list_.job, static_cast<std::uint32_t>(list_.rank), hello->stream});
-  if (::send(arrival.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) < 0) return false;
+  const Hello answer{list_.job, static_cast<std::uint32_t>(list_.rank), hello->stream};
+  if (!send_hello(arrival.socket.get(), answer)) return false;
   Socket& place = guest->second[hello->stream];
   if (!place.is_open()) --missing_;
   place = std::move(arrival.socket);  // a later connection replaces it: its caller has given up the earlier one

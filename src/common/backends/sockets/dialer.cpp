@@ -44,9 +44,7 @@ std::string connect(const Socket& socket, const SocketAddress& endpoint, Seconds
 
 /// Empty if the other end answers as expected.
 std::string greet(const Socket& socket, const Hello& own, const Hello& expected, Seconds deadline) {
-  const HelloBytes said = encode(own);
-  // A new connection's buffer takes these few bytes without blocking.
-  if (::send(socket.get(), said.data(), said.size(), MSG_NOSIGNAL) < 0) return std::strerror(errno);
+  if (!send_hello(socket.get(), own)) return std::strerror(errno);
   HelloBytes answer{};
   std::size_t got = 0;
   while (got < answer.size()) {

@@ -1,6 +1,10 @@
 #include "common/backends/sockets/hello.h"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -20,6 +24,16 @@ HelloBytes encode(const Hello& hello) {
   const auto members = std::bit_cast<std::array<std::byte, sizeof(Hello)>>(hello);
   std::memcpy(bytes.data() + kGreeting.size(), members.data(), members.size());
   return bytes;
+}
+
+bool send_hello(int socket, const Hello& hello) {
+  const HelloBytes bytes = encode(hello);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t more = ::send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (more < 0 && errno != EINTR) return false;
+    sent += static_cast<std::size_t>(std::max<ssize_t>(more, 0));
+  }
+  return true;
 }
 
 std::optional<Hello> decode(const HelloBytes& bytes) {

@@ -20,6 +20,9 @@ constexpr std::size_t kHelloBytes = 24;
 using HelloBytes = std::array<std::byte, kHelloBytes>;
 
 [[nodiscard]] HelloBytes encode(const Hello& hello);
+/// Sends it over a new connection, whose buffer takes these few bytes without blocking. False, with errno:
+/// it cannot be sent.
+[[nodiscard]] bool send_hello(int socket, const Hello& hello);
 /// Empty if the bytes are from a stranger.
 [[nodiscard]] std::optional<Hello> decode(const HelloBytes& bytes);
 

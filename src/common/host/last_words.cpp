@@ -1,4 +1,4 @@
-#include "common/watch/last_words.h"
+#include "common/host/last_words.h"
 
 #include <array>
 #include <cstring>
@@ -35,7 +35,7 @@ iovec piece(const char* text) { return {const_cast<char*>(text), std::strlen(tex
 
 }  // namespace
 
-void say_last_words_as(const std::string& name) {
+void say_last_words_as(std::string_view name) {
   speaker[name.copy(speaker.data(), speaker.size() - 1)] = '\0';
   std::set_terminate(say_last_words);
 }
