@@ -126,6 +126,8 @@ EXCEPTIONS = (
     Excepted(lambda outcome: (outcome.combination.rank == ALL and outcome.reached == "before MPI"
                               and not outcome.said.strip()), "did not end",
              "no rank has read the command line, which has the time limit"),
+    Excepted(lambda outcome: outcome.combination.rank == ALL and outcome.combination.function == "pthread_create", "did not end",
+             "the watchdog itself is a thread: where no rank gets it, nothing is left to end the job"),
     Excepted(lambda outcome: "the communicator of" in outcome.said, "does not name rank",
              "NCCL does not say which rank of a communicator did not come"),
     Excepted(lambda outcome: True, "the launcher",
