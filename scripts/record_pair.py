@@ -360,7 +360,7 @@ def record_line(one, options, log):
         "status": one["status"], "both_ways": one["both_ways"], "bandwidth_gb_per_s": one["bandwidth"],
         "latency_us": one["latency"], "reason": one["reason"], "log": log if one["status"] != "ok" else None,
         "finished_utc": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "seconds": options.seconds}, separators=(",", ":"))
+        "seconds": max(options.seconds, 1)}, separators=(",", ":"))
 
 
 def append(path, lines):

@@ -79,6 +79,13 @@ TEST(WhoIsMissing, SaysHowLongARankHasBeenSilent) {
             "rank 2 on node-1: silent for 7.25 s: stopped, dead or out of reach");
 }
 
+TEST(WhoIsMissing, DoesNotCallSilentWhoWasJustHeard) {
+  Reports reports = all_waiting(3);
+  reports.erase(2);
+  EXPECT_EQ(who_is_missing(reports, names_of(3), {{2, 0.25}})[0],
+            "rank 2 on node-1: heard 250 ms ago, and is not stuck in the same step");
+}
+
 TEST(WhoIsMissing, BlamesNobodyWhoMayWaitForASilentRank) {
   Reports reports = all_waiting(3);
   reports[0].steps = 99;

@@ -163,6 +163,14 @@ Finished run_on_mpi(const Program& program, const Agree& agree, int argc, char**
   return finished;
 }
 
+/// Limits what follows MPI by other means than the watchdog's thread. `done`: what is; `why`: it has not ended then.
+void limit_end(const Watchdog& watchdog, Seconds limit, const char* done, const char* why) {
+  if (watchdog.timeout() <= 0) return;
+  limit_exit(limit,
+             fmt::format("fabricbench: {}: {}, but the process did not end for {}, the limit is --timeout {:g}: {}\n",
+                         watchdog.name(), done, readable_seconds(limit), watchdog.timeout(), why));
+}
+
 /// Reports the ending to the outputs, now that nothing can change it, and a problem on standard error too.
 void report_end(const std::string& program, const Outputs& outputs, const Ending& ending) {
   outputs.end(ending);
@@ -182,10 +190,13 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
     watchdog.emplace(own.timeout, own.stall_action, rank, name,
                      [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
     const Finished finished = run_on_mpi(program, agree, argc, argv, *watchdog, outputs);
+    constexpr Seconds kLater = 5;  // than the watchdog, if it is well, ends it
+    limit_end(*watchdog, 2 * watchdog->timeout() + kLater, "MPI has ended",
+              "the thread that limits the time is stuck itself");
     watchdog->be_alone();
     watchdog->heartbeat().enter(Phase::kClose);
     if (finished.ending) report_end(program.name, outputs, *finished.ending);
-    limit_exit(watchdog->timeout(), name);
+    limit_end(*watchdog, watchdog->timeout(), "all results are written", "a library's exit handler is stuck");
     return finished.status;
   } catch (const std::exception& error) {  // MPI did not start or not end, or the results could not be written
     abandon(outputs, error);

@@ -194,7 +194,7 @@ void describe(Form& form, Record& reading) {
   form("reason", null_if_none(reading.reason), "why it failed; null: it did not");
   form("log", null_if_none(reading.log), "file with the output of a failed run");
   form("finished_utc", left_out_if_none(reading.finished), "end of the run");
-  form("seconds", left_out_if_none(reading.seconds), "duration of the run");
+  form("seconds", left_out_if_none(reading.seconds), "duration of the run, at least 1");
 }
 
 template <typename Form, record::Of<SweepStart> Record>

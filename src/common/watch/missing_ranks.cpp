@@ -19,6 +19,7 @@ constexpr double kAwake = 0.02;  // MPI polls while it waits, so a rank that use
 /// What the reports of a group have in common.
 struct Comparison {
   std::uint64_t furthest = 0;  // the most steps
+  Seconds longest_stuck = 0;
   bool somebody_polls = false;
   bool somebody_is_silent = false;
 };
@@ -26,12 +27,20 @@ struct Comparison {
 Comparison compare(const std::map<int, ProcessReport>& reports, std::size_t processes) {
   Comparison comparison;
   for (const auto& [process, report] : reports) {
+    comparison.longest_stuck = std::max(comparison.longest_stuck, report.stuck_s);
     if (report.resting) continue;
     comparison.furthest = std::max(comparison.furthest, report.steps);
     comparison.somebody_polls = comparison.somebody_polls || report.busy >= kAwake;
   }
   comparison.somebody_is_silent = reports.size() < processes;
   return comparison;
+}
+
+/// Of a rank without a report. One that was heard while others were already stuck is not dead.
+std::string unreported_text(int rank, const std::map<int, Seconds>& silences, Seconds longest_stuck) {
+  const auto since = silences.find(rank);
+  if (since == silences.end() || since->second >= longest_stuck / 2) return silent_text(rank, silences);
+  return fmt::format("heard {} ago, and is not stuck in the same step", readable_seconds(since->second));
 }
 
 /// Whether it has nothing to do, so that nobody waits for it.
@@ -72,7 +81,7 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
   for (int process = 0; process < static_cast<int>(names.size()); ++process) {
     const auto found = reports.find(process);
     if (found == reports.end()) {
-      missing.push_back(line_of(process, names, silent_text(process, silences)));
+      missing.push_back(line_of(process, names, unreported_text(process, silences, all.longest_stuck)));
       continue;
     }
     const ProcessReport& report = found->second;

@@ -305,15 +305,11 @@ extern "C" void say_and_end(int /*signal*/) {
 
 }  // namespace
 
-void limit_exit(Seconds timeout, const std::string& name) {
-  if (timeout <= 0) return;
-  const std::string text = fmt::format(
-      "fabricbench: {}: all results are written, but the process did not end for {}, the limit is --timeout {:g}: a "
-      "library's exit handler is stuck\n",
-      name, readable_seconds(timeout), timeout);
-  exit_text_size = text.copy(exit_text.data(), exit_text.size());
+void limit_exit(Seconds time, const std::string& line) {
+  alarm(0);
+  exit_text_size = line.copy(exit_text.data(), exit_text.size());
   std::signal(SIGALRM, say_and_end);
-  alarm(static_cast<unsigned>(std::ceil(timeout)));
+  alarm(static_cast<unsigned>(std::ceil(time)));
 }
 
 }  // namespace fabricbench

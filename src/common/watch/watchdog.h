@@ -171,8 +171,9 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// Ends this process with exit status 4 if it has not ended within `timeout` seconds: exit handlers of libraries may
-/// hang. 0: no limit. `name`: of the process.
-void limit_exit(Seconds timeout, const std::string& name);
+/// Ends this process with exit status 4 if it has not ended within `time` seconds; takes the place of the last call. 0:
+/// no limit. A signal does it, so that it may be a thread that is stuck, or an exit handler of a library. `line`: what
+/// is printed then.
+void limit_exit(Seconds time, const std::string& line);
 
 }  // namespace fabricbench
