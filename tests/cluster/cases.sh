@@ -73,6 +73,8 @@ wait_for_job() {
     job=
     job_status=$status
     [[ $job_status -ne $kEndedByLimit ]] || fail "the job did not end by itself within $run_timeout_s s"
+    # No program has run then.
+    ! grep -q 'unable to reliably start one or more daemons' "$err" || try_again "mpirun could not start its daemons"
 }
 
 # wait_while_job_runs COMMAND...: until the command succeeds.
