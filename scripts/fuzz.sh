@@ -46,13 +46,14 @@ run_fuzzer() {
         -artifact_prefix="$kBuild/$1-" -verbosity=0 -print_funcs=0 "${@:2}"
 }
 
-# fuzz READER SECONDS
+# fuzz READER SECONDS: fails if the fuzzer has found something. What it then has of new input is kept all the same.
 fuzz() {
-    local grown=$kBuild/corpus/$1
+    local grown=$kBuild/corpus/$1 status=0
     mkdir -p "$grown"
     say "$1"
-    run_fuzzer "$1" -max_total_time="$2" -print_final_stats=1 "$grown" "$kCorpora/$1"
+    run_fuzzer "$1" -max_total_time="$2" -print_final_stats=1 "$grown" "$kCorpora/$1" || status=$?
     [[ $keep == no ]] || run_fuzzer "$1" -merge=1 "$kCorpora/$1" "$grown"
+    return "$status"
 }
 
 require_reader() {

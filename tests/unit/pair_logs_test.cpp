@@ -93,6 +93,14 @@ TEST(NcclTests, MayHaveOtherColumns) {
   EXPECT_EQ(told(nccl(labelled)), told(nccl(text)));
 }
 
+/// Found by a fuzzer: titles that only contain that of the bandwidth.
+TEST(NcclTests, HaveNoRowsWithoutATitleOfTheBandwidth) {
+  const Imported found = nccl(kOpening + rank_line(0, "n1", 0) + rank_line(1, "n2", 3) + "#  size  count  busbwST\n" +
+                              "  1048576  262144  3  4  5  6  7  8  9\n" + kClosing);
+  EXPECT_EQ(told(found), (Texts{"n1 gpu0 > n2 gpu3 sendrecv_perf -1 = failed: the log ends without a result, after '# "
+                                "Collective test concluded: sendrecv_perf' both"}));
+}
+
 TEST(NcclTests, NameRanksWhereHostsHaveSeveralGpus) {
   const std::string text = kOpening + rank_line(0, "n1", 0) + rank_line(1, "n1", 1) + rank_line(2, "n2", 0) +
                            rank_line(3, "n2", 1) + kTitles + kRows + kClosing;

@@ -17,6 +17,7 @@ namespace fabricbench::cluster {
 namespace {
 
 constexpr std::size_t kFewestFields = 8;
+constexpr std::string_view kBandwidth = "busbw";  // the title of its columns
 
 struct NcclRank {
   std::string host;
@@ -102,7 +103,8 @@ void NcclTestsReader::take(std::string_view line) {
     if (has(text, " Rank ") && has(text, " device ")) take_rank(text);
     if (has(text, " size ") && has(text, " busbw")) {
       const auto words = words_of(text.substr(1));
-      run_.columns.assign(words.begin(), words.end());
+      if (std::find(words.begin(), words.end(), kBandwidth) != words.end())
+        run_.columns.assign(words.begin(), words.end());
     }
     run_.complete |= has(text, "Out of bounds values") || has(text, "Avg bus bandwidth");
     return;
@@ -139,7 +141,7 @@ void NcclTestsReader::take_rank(std::string_view line) {
 /// versions.
 void NcclTestsReader::take_row(const std::vector<std::string_view>& words) {
   const auto& columns = run_.columns;
-  const auto column = std::find(columns.begin(), columns.end(), "busbw") - columns.begin();
+  const auto column = std::find(columns.begin(), columns.end(), kBandwidth) - columns.begin();
   const bool one_less = words.size() + 1 == columns.size();
   const auto place = static_cast<std::size_t>(column - (one_less ? 1 : 0));
   const std::size_t in_place = place + 4;
@@ -153,8 +155,9 @@ void NcclTestsReader::take_row(const std::vector<std::string_view>& words) {
     row.busbw = number_in(words[in_place]);
     wrong = words[in_place + 1];
   }
+  const auto checked = static_cast<std::size_t>(column) + 1;
   if (const auto elements = number_in(wrong);
-      elements && *elements > 0 && columns[static_cast<std::size_t>(column) + 1] == "#wrong") {
+      elements && *elements > 0 && checked < columns.size() && columns[checked] == "#wrong") {
     row.wrong = wrong;
   }
   if (!row.busbw) {
