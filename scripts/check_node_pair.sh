@@ -120,14 +120,29 @@ choose_test() {
     if [[ $test != sendrecv_perf || $gpus -eq 0 ]]; then gpus=1; fi
     if [[ $test == sendrecv_perf ]]; then size=${size:-64M}; fi
     size=${size:-1M}
+    take_own_size "${extra[@]}"
+}
+
+# take_own_size WORD...: sets size where the benchmark's own options do.
+take_own_size() {
+    local short=-b long=--min-bytes
+    if [[ $test == rdma_* ]]; then short=-s long=--size; fi
+    while (($# > 0)); do
+        case $1 in
+            "$short" | "$long" | --minbytes) size=${2-} ;;
+            "$long"=* | --minbytes=*) size=${1#*=} ;;
+            "$short"?*) size=${1#"$short"} ;;
+        esac
+        shift
+    done
 }
 
 # The benchmark's own time limits are below the job's, so that it can name the silent rank.
 choose_options() {
-    local inner_s=$((limit_s * 2 / 3))
+    local inner_s=$((limit_s * 2 / 3)) pair_s=$(((limit_s + 3) / 4)) # in each direction
     if [[ -n $rail ]]; then choose_rail; fi
     case $test in
-        pairwise_bw) options+=(-b "$size" --pair-timeout $(((limit_s + 3) / 4))) ;; # in each direction
+        pairwise_bw) options+=(-b "$size" --pair-timeout "$pair_s" -T $((2 * pair_s + 10))) ;; # the least that it takes
         sendrecv_perf)
             options+=(-b "$size" -e "$size" --placement out --backend nccl -T $((inner_s + 1)))
             if ((gpus > 1)); then options+=(--split "MOD $gpus"); fi ;;

@@ -251,7 +251,9 @@ def why_nothing(options, lines, out, err):
     said = first_complaint(options.test, (err, out))
     if options.status == MPIRUN_TIMED_OUT or options.status in TIMEOUT_TIMED_OUT:
         own = said if said.startswith(options.test) else ""
-        return "timeout", "no result within {} s{}".format(options.limit, ": " + own if own else "")
+        # The first line of a record comes when all ranks have met.
+        how_far = own or ("the ranks had met, and then got stuck" if lines else "the ranks had not even met")
+        return "timeout", "no result within {} s: {}".format(options.limit, how_far)
     if options.status == TIMEOUT and (lines.get("end") or said):
         return "timeout", said or clean(lines["end"][-1]["reason"])
     if options.status == WRONG_DATA:

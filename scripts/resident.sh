@@ -129,7 +129,7 @@ drop_suspects() {
 }
 
 complaint() {
-    grep -m 1 '^pairwise_bw: ' "$work/err" || grep -m 1 -v -i -e '^-*$' -e warning "$work/err" || echo "no message"
+    grep -m 1 '^pairwise_bw: ' "$work/err" || grep -m 1 -v -i -e '^-*$' -e warning "$work/err" || echo "it said nothing"
 }
 
 # Handles the end of a job; returns 0 if the sweep is over.
@@ -142,7 +142,7 @@ judge_end() {
             "$kUsage" | "$kMissing") die "$status" "$(complaint)" ;;
             "$kTimeout") if grep -q '{"kind":"end"' "$work/out"; then return 0; fi ;; # single pairs timed out
         esac
-        warn "the job ended with status $status: $(complaint)"
+        warn "the job ended with status $status: $(complaint); a program is started on each host to find those that do not answer"
         mapfile -t suspects < <(probe_hosts "${living[@]}")
     fi
     if [[ ${#suspects[@]} -eq 0 ]]; then

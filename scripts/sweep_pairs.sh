@@ -127,8 +127,10 @@ begin_records() {
         [[ -s $records ]] ||
             die "$kUsage" "--resume: '$records' does not exist or is empty; leave --resume out to begin"
         "$scripts/sweep_record.py" hosts "$records" >"$work/hosts"
-        seed=$("$scripts/sweep_record.py" get "$records" seed)
-        says_what || read -ra plan <<<"$("$scripts/sweep_record.py" get "$records" plan)"
+        "$scripts/sweep_record.py" get "$records" seed >"$work/seed"
+        read -r seed <"$work/seed" || true
+        "$scripts/sweep_record.py" get "$records" plan >"$work/plan"
+        says_what || read -ra plan <"$work/plan" || true
         return
     fi
     [[ ! -s $records ]] || die "$kUsage" "'$records' exists; continue it with --resume, or name another file"
@@ -267,6 +269,13 @@ break_off() {
         wait "$job" || true
         if [[ $resident == yes && -s $work/out ]]; then keep_readings >/dev/null || true; fi
     fi
+    if [[ $dry_run == yes || -z $records || ! -s $records ]]; then
+        warn "interrupted; nothing has been measured"
+        exit 130
+    fi
+    local resume_words=()
+    [[ $resume == yes ]] || resume_words=(--resume)
+    is_one_of --records "${arguments[@]}" || resume_words+=(--records "$records")
     warn "interrupted; all readings are in $records. Judge them with: $find_slow_links $records"
     warn "continue with: $(quoted "$0" "${resume_words[@]}" "${arguments[@]}")"
     exit 130
@@ -276,7 +285,8 @@ main() {
     local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
     local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
-    local list_hosts plan_sweep find_slow_links resume_words=()
+    local list_hosts='' plan_sweep='' find_slow_links=find_slow_links
+    trap break_off INT TERM HUP
     read_options "$@"
     use_mpi
     require_tools
@@ -287,9 +297,6 @@ main() {
         if [[ $resident == yes ]]; then print_resident; else print_round; fi
         return
     fi
-    [[ $resume == yes ]] || resume_words=(--resume)
-    is_one_of --records "${arguments[@]}" || resume_words+=(--records "$records")
-    trap break_off INT TERM HUP
     warn "$(wc -l <"$work/hosts") hosts, seed $seed, records in $records"
     if [[ $resident == yes ]]; then
         sweep_resident

@@ -122,11 +122,26 @@ class Records(PairScriptTest):  # 1 rank, 2 s
 
 class Failures(PairScriptTest):  # 1 rank, 2 s
 
+    def test_size_of_the_benchmarks_own_options(self):
+        for options, test, size in ((("-b", "64K"), "pairwise_bw", 1 << 16), (("-b64K",), "send_recv_bw", 1 << 16),
+                                    (("--min-bytes=4K",), "tcp_bw", 4096), (("-n", "3"), "tcp_bw", 1 << 20),
+                                    (("-b", "-s", "8K"), "rdma_write_bw", 8192)):
+            with self.subTest(options=options, test=test):
+                self.make_launcher(b"", b"lost\n", 1)
+                self.check("--test", test, "--", *options)
+                self.assertEqual({one["size_bytes"] for one in self.readings()[-1:]}, {size})
+
+    def test_ranks_have_a_time_limit_of_their_own(self):
+        """On a host that is cut off, nobody else ends them."""
+        self.make_launcher()
+        self.check("--timeout", "15")
+        self.assertIn("--pair-timeout 4 -T 18 ", " ".join(self.launched()))
+
     def fails(self, err, status=1, out=b""):
         """The reason of both directions, which is the same."""
         self.make_launcher(out, err, status)
         result = self.check()
-        there, back = self.readings()
+        there, back = self.readings()[-2:]
         self.assertEqual((there["status"], there["reason"]), (back["status"], back["reason"]))
         self.assertIsNone(there["bandwidth_gb_per_s"])
         self.assertIn(err.decode("utf-8", "replace").strip()[:20], pathlib.Path(there["log"]).read_text())
@@ -153,7 +168,9 @@ class Failures(PairScriptTest):  # 1 rank, 2 s
         self.assertEqual(self.fails(b"", 127), ("failed", "the job ended with status 127 and said nothing"))
 
     def test_mpirun_timed_out(self):
-        self.assertEqual(self.fails(b"-----\nThe job was aborted\n", 110), ("timeout", "no result within 60 s"))
+        self.assertEqual(self.fails(b"-----\nThe job was aborted\n", 110), ("timeout", "no result within 60 s: the ranks had not even met"))
+        met = text_of(context("node1", "node2"))
+        self.assertEqual(self.fails(b"", 110, met), ("timeout", "no result within 60 s: the ranks had met, and then got stuck"))
 
     def test_benchmark_timed_out(self):
         self.assertEqual(self.fails(b"pairwise_bw: rank 1 on node2: silent\n", 4), ("timeout", "pairwise_bw: rank 1 on node2: silent"))
@@ -165,7 +182,7 @@ class Failures(PairScriptTest):  # 1 rank, 2 s
         path.write_text("#!/bin/sh\ncase $1 in --version) echo HYDRA; exit 0 ;; esac\nexec sleep 50\n")
         result = self.check("--timeout", "1")
         self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
-        self.assertEqual({one["reason"] for one in self.readings()}, {"no result within 1 s"})
+        self.assertEqual({one["reason"] for one in self.readings()}, {"no result within 1 s: the ranks had not even met"})
 
     def test_usage_is_no_reading(self):
         self.make_launcher(b"", b"pairwise_bw: unknown option '--nonsense'\n", 2)

@@ -310,7 +310,7 @@ TEST_F(RecordFile, MayBeginWithAByteOrderMark) {
 
 TEST_F(RecordFile, RefusesRatesThatNoLinkHas) {
   const std::string good = reading_line("a", "b", 0);
-  for (const char* rate : {"1e308", "1000001", "1e7"}) {
+  for (const char* rate : {"1e308", "1000001", "1e7", "-1", "-1e308"}) {
     std::string absurd = good;
     absurd.replace(absurd.find("12.5"), 4, rate);
     EXPECT_NE(message_of(good + absurd).find(" is not a link's bandwidth"), std::string::npos) << rate;
@@ -340,6 +340,8 @@ TEST_F(RecordFile, RefusesWhatIsNoFileOfRecords) {
   EXPECT_EQ(message_of("{\"a\":1}\n"), "2.jsonl: it holds JSON, but no reading of a sweep over pairs" + kHint);
   EXPECT_EQ(message_of("{\"kind\":\"context\",\"program\":\"all_reduce_perf\",\"rank_map\":[{\"host\":\"a\"}]}\n"),
             "3.jsonl: it holds records of all_reduce_perf, but no reading of a sweep over pairs" + kHint);
+  EXPECT_EQ(message_of("{\"kind\":\"sweep\",\"hos"),
+            "4.jsonl:1: its only line is cut off, so the run ended before it had measured anything" + kHint);
   try {
     RecordReader().read("/nowhere/file");
     FAIL();

@@ -59,6 +59,37 @@ TEST(WhoIsMissing, NamesARankThatIsBehindAndSaysWhatItDoes) {
                    "3 ranks wait for it, the first is rank 1 on node-0: measuring 64 KiB float sum, in-place"}));
 }
 
+TEST(WhoIsMissing, BlamesNoneOfSeveralThatAreBehind) {
+  Reports reports = all_waiting(3);
+  reports[0].steps = reports[2].steps = 99;
+  const Lines lines = who_is_missing(reports, names_of(3), {});
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].rfind("rank 0 on node-0: behind, and may wait too: ", 0), 0U) << lines[0];
+  EXPECT_EQ(lines[1].rfind("rank 2 on node-1: behind, and may wait too: ", 0), 0U) << lines[1];
+}
+
+TEST(WhoIsMissing, BlamesThoseThatAreBehindAndSleep) {
+  Reports reports = all_waiting(3);
+  reports[0].steps = reports[2].steps = 99;
+  reports[2].busy = 0.001;
+  const Lines lines = who_is_missing(reports, names_of(3), {});
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].rfind("rank 0 on node-0: behind, and may wait too: ", 0), 0U) << lines[0];
+  EXPECT_EQ(lines[1].rfind("rank 2 on node-1: has not arrived: ", 0), 0U) << lines[1];
+}
+
+TEST(WhoIsMissing, NamesARankThatHearsNothing) {
+  Reports reports = all_waiting(3);
+  reports[1].deaf_s = 0.5;
+  reports[2].deaf_s = 12;
+  EXPECT_EQ(
+      who_is_missing(reports, names_of(3), {}),
+      (Lines{
+          "rank 2 on node-1: its reports arrive here, but it has heard nothing of rank 0 on node-0 for 12 s: what is "
+          "sent to it may be lost",
+          "2 ranks wait for it, the first is rank 0 on node-0: measuring 64 KiB float sum, in-place"}));
+}
+
 TEST(WhoIsMissing, NamesSilentAndLateRanksInTheOrderOfRanks) {
   Reports reports = all_waiting(6);
   reports.erase(1);

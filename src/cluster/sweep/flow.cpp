@@ -9,6 +9,7 @@
 #include "cluster/sweep/mail.h"
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::sweep {
 namespace {
@@ -74,13 +75,13 @@ StepResult FlowMeter::measure(const Flows& flows, bool pings, Seconds deadline) 
   } catch (const TimedOut&) {
     give_up(open);
     result.status = ReadingStatus::kTimeout;
-    result.reason =
-        fmt::format("no answer within {} s; {} windows had arrived", options_.pair_timeout, result.windows.size());
+    result.reason = fmt::format("no answer within {} s (--pair-timeout); {} had arrived", options_.pair_timeout,
+                                counted(result.windows.size(), "window"));
     result.windows.clear();
   }
   if (flows.from && !open.from) {
     result.status = ReadingStatus::kNotTried;
-    result.reason = "messages of an earlier round may still be under way";
+    result.reason = "messages of an earlier measurement may still be under way";
   }
   return result;
 }

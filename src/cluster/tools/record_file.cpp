@@ -116,6 +116,10 @@ bool RecordReader::take_end(const Line& line) {
 
 void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view problem) {
   const std::string place = fmt::format("{}:{}", run_.name, line.number);
+  if (!run_.any_line && !line.complete && line.text.starts_with(R"({"kind":)")) {
+    refuse(fmt::format("{}: its only line is cut off, so the run ended before it had measured anything; {}", place,
+                       kWhatIsRead));
+  }
   if (!run_.any_line) refuse(fmt::format("{}: this is not a file of records ({}); {}", place, problem, kWhatIsRead));
   if (line.complete) {
     refuse(
@@ -189,8 +193,8 @@ void RecordReader::take(const RecordedReading& record) {
     ++without_figure_;
     return;
   }
-  if (record.bandwidth.value_or(0) > kMostGbPerSecond * kGb) {
-    const double given = *record.bandwidth / kGb;
+  if (const double bandwidth = record.bandwidth.value_or(0); bandwidth < 0 || bandwidth > kMostGbPerSecond * kGb) {
+    const double given = bandwidth / kGb;
     throw std::invalid_argument(fmt::format("bandwidth_gb_per_s {} is not a link's bandwidth",
                                             std::isinf(given) ? "above 1e+299" : fmt::format("{:g}", given)));
   }
@@ -224,7 +228,7 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
   switch (*record.status) {
     case ReadingStatus::kOk:
     case ReadingStatus::kSlow:
-      reading.rate = static_cast<float>(std::max(*record.bandwidth, 0.0));
+      reading.rate = static_cast<float>(*record.bandwidth);
       if (reading.rate <= 0) reading.outcome = Outcome::kFailed;
       break;
     case ReadingStatus::kWrong:

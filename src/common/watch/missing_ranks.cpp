@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@ constexpr double kAwake = 0.02;  // MPI polls while it waits, so a rank that use
 /// What the reports of a group have in common.
 struct Comparison {
   std::uint64_t furthest = 0;  // the most steps
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  int with_least = 0;  // so many have these steps
   Seconds longest_stuck = 0;
   bool somebody_polls = false;
   bool somebody_is_silent = false;
@@ -30,6 +33,9 @@ Comparison compare(const std::map<int, ProcessReport>& reports, std::size_t proc
     comparison.longest_stuck = std::max(comparison.longest_stuck, report.stuck_s);
     if (report.resting) continue;
     comparison.furthest = std::max(comparison.furthest, report.steps);
+    if (report.steps < comparison.least) comparison.with_least = 0;
+    comparison.least = std::min(comparison.least, report.steps);
+    if (report.steps == comparison.least) ++comparison.with_least;
     comparison.somebody_polls = comparison.somebody_polls || report.busy >= kAwake;
   }
   comparison.somebody_is_silent = reports.size() < processes;
@@ -49,9 +55,19 @@ bool is_at_rest(const ProcessReport& report) { return report.resting && report.s
 /// Why the others may wait for this process; empty: it waits for others.
 std::string why_missing(const ProcessReport& report, const Comparison& all) {
   if (report.resting) return "stuck";
-  // Operations of some collectives end earlier on some ranks, so that who is silent stops others at different ones.
-  if (report.steps < all.furthest) return all.somebody_is_silent ? "behind, and may wait too" : "has not arrived";
-  return all.somebody_polls && report.busy < kAwake ? "asleep while others poll" : "";
+  const bool sleeps = all.somebody_polls && report.busy < kAwake;
+  if (report.steps < all.furthest) {
+    // Operations of some collectives end earlier on some ranks, so that who is silent stops others at different ones,
+    // and of several that are behind each may wait for another.
+    const bool is_last = report.steps == all.least && all.with_least == 1 && !all.somebody_is_silent;
+    return sleeps || is_last ? "has not arrived" : "behind, and may wait too";
+  }
+  return sleeps ? "sleeps, as in a call that does not return" : "";
+}
+
+/// Whether it reports, but hears nothing of the first process, which answers all that it hears.
+bool is_deaf(const ProcessReport& report, const Comparison& all) {
+  return report.deaf_s > 0 && report.deaf_s >= all.longest_stuck / 2;
 }
 
 /// `missing`: how many they wait for.
@@ -86,7 +102,13 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
     }
     const ProcessReport& report = found->second;
     if (is_at_rest(report)) continue;
-    if (const std::string why = why_missing(report, all); why.empty()) {
+    if (is_deaf(report, all)) {
+      missing.push_back(
+          line_of(process, names,
+                  fmt::format("its reports arrive here, but it has heard nothing of {} for {}: what is sent "
+                              "to it may be lost",
+                              names.front(), readable_seconds(report.deaf_s))));
+    } else if (const std::string why = why_missing(report, all); why.empty()) {
       waiting.push_back(process);
     } else {
       missing.push_back(line_of(process, names,

@@ -55,6 +55,7 @@ struct ProcessTable::Datagram {
   std::uint64_t steps;
   double stuck_s;
   double busy;
+  double deaf_s;
   std::int32_t rank;
   bool resting;
   Purpose purpose;
@@ -107,7 +108,8 @@ void ProcessTable::report(const ProcessReport& report) {
     take_down_all();
     return;
   }
-  Datagram datagram{job_, report.steps, report.stuck_s, report.busy, rank_, report.resting, Purpose::kReport, {}};
+  Datagram datagram{job_,  report.steps,   report.stuck_s,   report.busy, report.deaf_s,
+                    rank_, report.resting, Purpose::kReport, {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   send(datagram);
 }
@@ -150,7 +152,8 @@ void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) 
   } else if (datagram.purpose == Purpose::kReport) {
     const std::string activity(datagram.activity.data(), strnlen(datagram.activity.data(), kActivityBytes));
     senders_[datagram.rank] = from;
-    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, activity, datagram.busy, datagram.resting};
+    reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, activity,
+                               datagram.busy,  datagram.resting, datagram.deaf_s};
   } else {
     say(Purpose::kHere, from);
   }

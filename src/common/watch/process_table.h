@@ -22,6 +22,7 @@ struct ProcessReport {
   double busy =
       1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
   bool resting = false;  ///< whether it only waits for the others to end: nobody waits for it
+  Seconds deaf_s = 0;    ///< since anything of the first process has arrived; 0: it just has, or this is that one
 };
 
 /// Carries reports to rank 0 by UDP, independently of MPI. Each report is one datagram to every address of rank 0's

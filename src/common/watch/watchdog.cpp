@@ -217,9 +217,18 @@ void Watchdog::look(StallDetector& detector) {
   look_for_others(seen.time);
   const StallDetector::Stall stall = detector.look(seen);
   if (stall.action == StallDetector::Action::kNothing) return;
-  report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest()});
+  report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest(), deaf_for(seen.time)});
   if (Group* const known = company(); stack_ && known != nullptr && known->table.is_asked_for_stack()) print_stack();
   if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s, findings());
+}
+
+/// 0 on the first process.
+Seconds Watchdog::deaf_for(Seconds now) const {
+  const Group* const known = company();
+  if (known == nullptr || known->rank == 0) return 0;
+  const std::map<int, Seconds> silences = known->roll.silences(now);
+  const auto first = silences.find(0);
+  return first == silences.end() ? 0 : first->second;
 }
 
 void Watchdog::report(const ProcessReport& report) {

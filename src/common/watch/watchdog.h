@@ -147,6 +147,7 @@ class Watchdog {
   void look(StallDetector& detector);
   void listen_to_group(Seconds now);
   void look_for_others(Seconds now);
+  [[nodiscard]] Seconds deaf_for(Seconds now) const;
   void report(const ProcessReport& report);
   [[nodiscard]] Group* company() const;
   [[nodiscard]] std::vector<std::string> findings() const;
