@@ -128,11 +128,11 @@ TEST(HostList, SaysWhatIsWrongWithAList) {
       {"node[1-08]",
        "-H: 'node[1-08]': '1-08' in the brackets has ends of different width; write both with the same number of "
        "digits, such as 01-16"},
-      {"node[0-1000000]", "-H: 'node[0-1000000]': that would be more than 1000000 hosts; check the ranges"},
+      {"node[0-100000]", "-H: 'node[0-100000]': that would be more than 100000 hosts; check the ranges"},
       {"r[1-2000]n[1-2000]x[1-2000]",
-       "-H: 'r[1-2000]n[1-2000]x[1-2000]': that would be more than 1000000 hosts; check the ranges"},
+       "-H: 'r[1-2000]n[1-2000]x[1-2000]': that would be more than 100000 hosts; check the ranges"},
       {"n[0-999999999999999999]",
-       "-H: 'n[0-999999999999999999]': that would be more than 1000000 hosts; check the "
+       "-H: 'n[0-999999999999999999]': that would be more than 100000 hosts; check the "
        "ranges"},
       {"a:0", "-H: 'a:0': '0' is not a number of slots; write one from 1 to 1000000, such as node01:8"},
       {"a:x", "-H: 'a:x': 'x' is not a number of slots; write one from 1 to 1000000, such as node01:8"},
@@ -175,11 +175,11 @@ TEST(HostList, NamesTheLineOfAFile) {
       "hosts.txt:1: 'slots=many': 'many' is not a number of slots; write one from 1 to 1000000, such as node01:8");
 }
 
-TEST(HostList, TakesNoMoreThanAMillionHostsInAll) {
-  HostList list = listed("n[1-1000000]");
-  EXPECT_EQ(list.hosts().size(), 1000000U);
+TEST(HostList, TakesNoMoreThanAHundredThousandHostsInAll) {
+  HostList list = listed("n[1-100000]");
+  EXPECT_EQ(list.hosts().size(), 100000U);
   EXPECT_EQ(message_of([&] { list.add_list("n1", "-H"); }), "");
-  EXPECT_EQ(message_of([&] { list.add_list("m1", "-H"); }), "more than 1000000 hosts; check the ranges of the lists");
+  EXPECT_EQ(message_of([&] { list.add_list("m1", "-H"); }), "more than 100000 hosts; check the ranges of the lists");
 }
 
 TEST(HostList, LeavesOutWhatIsExcluded) {

@@ -66,6 +66,13 @@ TEST(MpiGraph, TellsWhatIsBroken) {
             (Texts{"a > b mpiGraph -1 = failed: the figure is 0"}));
 }
 
+TEST(MpiGraph, LeavesOutATableOfOtherHosts) {
+  const Imported found =
+      mpigraph("Send\ta:0\tb:1\tc:2\t\nc:2 to\t1\t2\t0\t\nRecv\ta:0\tb:1\t\nb:1 from\t1000\t0\t\nEND mpiGraph\n");
+  EXPECT_EQ(told(found), (Texts{"a > b mpiGraph -1 = 1.04858"}));
+  EXPECT_EQ(noted(found), (Texts{"1: the table has other hosts than that of line 3, and is left out"}));
+}
+
 const std::string kHp2p =
     "<!DOCTYPE html>\n<html>\n<script type=\"text/javascript\">\n// hostlist start\nvar hostlist = \n[    \"a\",     "
     "\"b\",     "

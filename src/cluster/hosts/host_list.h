@@ -12,7 +12,7 @@
 namespace fabricbench::cluster {
 
 /// Maximum number of hosts in a list. A range with more is a typing error.
-inline constexpr std::int64_t kMostHosts = 1'000'000;
+inline constexpr std::int64_t kMostHosts = 100'000;
 
 struct Host {
   std::string name;                   ///< as a launcher takes it: `node01`, `alice@node01`, `fe80::1`

@@ -24,6 +24,7 @@ struct MpiGraphTable {
     std::int64_t line = 0;
   };
   bool of_receivers = false;
+  std::int64_t line = 0;
   std::vector<std::string> hosts;  ///< by rank
   std::vector<Row> rows;
 };
@@ -85,6 +86,7 @@ void MpiGraphReader::take(const TextLines& lines) {
 void MpiGraphReader::begin_table(std::int64_t line, const std::vector<std::string_view>& cells) {
   MpiGraphTable table;
   table.of_receivers = cells[0] == "Recv";
+  table.line = line;
   for (std::size_t i = 1; i < cells.size(); ++i) {
     if (cells[i].empty()) continue;
     table.hosts.push_back(host_of_title(cells[i]));
@@ -108,15 +110,20 @@ void MpiGraphReader::take_row(std::int64_t line, const std::vector<std::string_v
 }
 
 void MpiGraphReader::add_figures() {
-  const Endpoints ranks(tables_.front().hosts);
-  ranks.add_hosts(found_);
-  found_.rounds_are_known = true;
-  std::vector<char> known(ranks.size() * ranks.size(), 0);
   // Both tables are of the same messages: the receivers' table takes precedence.
   std::stable_sort(tables_.begin(), tables_.end(),
                    [](const MpiGraphTable& a, const MpiGraphTable& b) { return a.of_receivers && !b.of_receivers; });
+  const MpiGraphTable& first = tables_.front();
+  const Endpoints ranks(first.hosts);
+  ranks.add_hosts(found_);
+  found_.rounds_are_known = true;
+  std::vector<char> known(ranks.size() * ranks.size(), 0);
   for (const MpiGraphTable& table : tables_) {
-    if (table.hosts != tables_.front().hosts) continue;
+    if (table.hosts != first.hosts) {
+      found_.note(table.line,
+                  fmt::format("the table has other hosts than that of line {}, and is left out", first.line));
+      continue;
+    }
     for (const MpiGraphTable::Row& row : table.rows) add_row(table, ranks, row, known);
   }
 }

@@ -14,8 +14,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{256}
-                                  << 20;  // bytes; a million hosts with long lines, the matrix of 5,000
+constexpr std::size_t kMostText = std::size_t{256} << 20;  // bytes; the matrix of 5,000 hosts
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 }  // namespace
