@@ -14,13 +14,15 @@ HOSTS = 4
 COLLECTIVES = ("all_gather", "all_reduce", "alltoall", "alltoallv", "barrier", "broadcast", "gather", "hypercube", "reduce",
                "reduce_scatter", "scatter", "sendrecv")
 MESSAGES = ("send_recv_bw", "send_recv_bibw", "send_recv_lat", "tcp_bw", "tcp_bibw", "tcp_lat")
-# The options of a program, without sizes. `sized`: whether it takes sizes and cycles.
-Program = namedtuple("Program", "arguments sized", defaults=(True,))
+FULL_DISK_BYTES = 32 << 10
+FULL_DISK_OF_SHORT_RECORDS_BYTES = 8 << 10  # of programs that end by themselves
+# The options of a program, without sizes. `sized`: whether it takes sizes and cycles. `disk_bytes`: what its records fill.
+Program = namedtuple("Program", "arguments sized disk_bytes", defaults=(True, FULL_DISK_BYTES))
 PROGRAMS = {
     **{f"{name}_perf": Program((), name != "barrier") for name in COLLECTIVES},
     **{name: Program(("--pairs", "0-3")) for name in MESSAGES},  # the ranks between them have nothing to do
     "multi_pair_bw": Program(("--pairs", "adjacent")),
-    "pairwise_bw": Program((), False),
+    "pairwise_bw": Program((), False, FULL_DISK_OF_SHORT_RECORDS_BYTES),
 }
 SWEEP = ("--rounds", "3", "--max-concurrent", "4", "--size", "16K", "--timeout", "12", "--tolerance", "50%")
 SCRIPT_RUNS = {
@@ -34,8 +36,6 @@ LIMIT_S = 6  # -T where a rank gets stuck, more than starting MPI takes even on 
 PATIENT_LIMIT_S = 60  # and where none does
 START_S = 15  # what a start may take on a busy machine
 GRACE_S = 15  # and an end, beyond the time limit
-FULL_DISK_BYTES = 32 << 10
-FULL_DISK_OF_SHORT_RECORDS_BYTES = 8 << 10  # of programs that end by themselves
 
 TIMEOUT, FAILED, OK = 4, 1, 0
 
@@ -155,8 +155,7 @@ def nothing(*_):
 
 
 def mount_small_disk(job):
-    is_short = job.name == "pairwise_bw"
-    size = FULL_DISK_OF_SHORT_RECORDS_BYTES if is_short else FULL_DISK_BYTES
+    size = PROGRAMS[job.name].disk_bytes
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", job.path / "records"], check=True)
 
 

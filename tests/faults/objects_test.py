@@ -34,17 +34,15 @@ KINDS = (
     (("ncclCommRegister",), ("ncclCommDeregister",)),
     (("ncclMemAlloc",), ("ncclMemFree",)),
 )
-# Objects by call, where not 1: every other call only asks the device, with an invalid file.
-MADE = {"ibv_reg_dmabuf_mr": 0.5}
 WITHOUT_CYCLES = ("pairwise_bw",)
 
 
 def unreleased(calls, rank):
     """A line for each kind of which not as many objects were released as made. `calls`: by rank and function."""
     def total(functions):
-        return sum(calls.get((str(rank), function), 0) * MADE.get(function, 1) for function in functions)
+        return sum(calls.get((str(rank), function), 0) for function in functions)
 
-    return [f"rank {rank}: {total(makers):g} by {', '.join(makers)}, {total(enders):g} by {', '.join(enders)}"
+    return [f"rank {rank}: {total(makers)} by {', '.join(makers)}, {total(enders)} by {', '.join(enders)}"
             for makers, enders in KINDS if total(makers) != total(enders)]
 
 

@@ -152,7 +152,9 @@ ibv_mr*(ibv_reg_mr_iova2)(ibv_pd* domain, void* data, std::size_t bytes, std::ui
 
 ibv_mr*(ibv_reg_dmabuf_mr)(ibv_pd* domain, std::uint64_t offset, std::size_t bytes, std::uint64_t address, int file,
                            int access) {
-  static Function self("ibv_reg_dmabuf_mr");
+  static Function makes("ibv_reg_dmabuf_mr");
+  static Function asks("ibv_reg_dmabuf_mr_without_file");  // whether the device can do it
+  Function& self = file < 0 ? asks : makes;
   using Register = ibv_mr*(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int);
   return made(self, EOPNOTSUPP, next<Register>("ibv_reg_dmabuf_mr"), domain, offset, bytes, address, file, access);
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -82,22 +83,35 @@ class ByStratum {
   std::vector<std::size_t> touched_;
 };
 
+/// By stratum, for each effect with values there, what `summary` makes of them. `value_of` gives an entry's value, or
+/// none.
+template <typename Value, typename ValueOf, typename Summary>
+std::vector<std::vector<Value>> summaries_of_effects(const Model& model, const ValueOf& value_of,
+                                                     const Summary& summary) {
+  ByStratum<Value> values(model.strata.size());
+  std::vector<std::vector<Value>> summaries(model.strata.size());
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    for (const Entry entry : model.entries_of(effect)) {
+      const std::optional<Value> value = value_of(entry);
+      if (value) values.add(static_cast<std::size_t>(model.point_of(entry).stratum), *value);
+    }
+    values.take_all([&](std::size_t stratum, std::vector<Value>& of_effect) {
+      summaries[stratum].push_back(summary(effect, stratum, of_effect));
+    });
+  }
+  return summaries;
+}
+
 /// By stratum, the median residual of each effect, over the points that `wanted` takes.
 template <typename Wanted>
 std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wanted& wanted) {
-  ByStratum<float> values(model.strata.size());
-  std::vector<std::vector<float>> medians(model.strata.size());
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.entries_of(effect).empty()) continue;
-    for (const Entry entry : model.entries_of(effect)) {
-      const Point& point = model.point_of(entry);
-      if (wanted(point)) values.add(static_cast<std::size_t>(point.stratum), point.residual);
-    }
-    values.take_all([&](std::size_t stratum, std::vector<float>& of_effect) {
-      medians[stratum].push_back(upper_median(of_effect));
-    });
-  }
-  return medians;
+  return summaries_of_effects<float>(
+      model,
+      [&](Entry entry) {
+        const Point& point = model.point_of(entry);
+        return wanted(point) ? std::optional(point.residual) : std::nullopt;
+      },
+      [](std::int32_t, std::size_t, std::vector<float>& residuals) { return upper_median(residuals); });
 }
 
 /// Whether a point counts in the first fit: it is not known to be slow, and neither host is slow with everybody by the
@@ -116,22 +130,18 @@ void centre_by_hosts(Model& model) {
   const bool are_several = !levels.empty() && (levels.front().is_given || levels.front().parts > 2);
   const auto by_parts = [&](std::size_t stratum) { return are_several && model.strata[stratum].distance > 0; };
   const auto part_at = [&](std::int32_t effect) { return model.part_of(model.ids.host(effect)); };
-  ByStratum<OfPart> values(model.strata.size());
-  std::vector<std::vector<OfPart>> medians(model.strata.size());
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    for (const Entry entry : model.entries_of(effect)) {
-      const Point& point = model.point_of(entry);
-      if (!is_usual_at_first(model, point)) continue;
-      const auto stratum = static_cast<std::size_t>(point.stratum);
-      const auto value = static_cast<float>(point.log_rate - drift_of(model, point));
-      values.add(stratum, {by_parts(stratum) ? part_at(entry.other) : 0, value});
-    }
+  const auto value_of = [&](Entry entry) -> std::optional<OfPart> {
+    const Point& point = model.point_of(entry);
+    if (!is_usual_at_first(model, point)) return std::nullopt;
+    const bool is_by_part = by_parts(static_cast<std::size_t>(point.stratum));
+    return OfPart{is_by_part ? part_at(entry.other) : 0, static_cast<float>(point.log_rate - drift_of(model, point))};
+  };
+  const auto median_of_effect = [&](std::int32_t effect, std::size_t stratum, std::vector<OfPart>& values) {
     // The paths out of a part may be slow, and the paths into it healthy.
     const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
-    values.take_all([&](std::size_t stratum, std::vector<OfPart>& of_effect) {
-      medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(of_effect)});
-    });
-  }
+    return OfPart{by_parts(stratum) ? way : 0, upper_median_of_parts(values)};
+  };
+  std::vector<std::vector<OfPart>> medians = summaries_of_effects<OfPart>(model, value_of, median_of_effect);
   for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
     if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median_of_parts(medians[stratum]);
   }

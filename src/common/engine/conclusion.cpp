@@ -182,7 +182,7 @@ void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
   const auto peak = static_cast<std::int64_t>(host::peak_resident_bytes().value_or(0));
   ending.peak_memory_bytes = static_cast<std::uint64_t>(world.max(peak));
   const std::pair leap{std::abs(host::lead_of_clock() - lead_),
-                       fmt::format("rank {} on {}", mpi::launch_from_environment().rank, host::host_name())};
+                       host::name_of_process(mpi::launch_from_environment().rank, host::host_name())};
   const std::vector<std::pair<Seconds, std::string>> leaps = gather_on_first(world, leap);
   if (!leaps.empty()) judge_clock(ending, *std::max_element(leaps.begin(), leaps.end()));
   if (ending.stolen_percent < 1) return;

@@ -54,7 +54,7 @@ void check_same_program(const mpi::Communicator& world, const Program& program) 
   const auto number = static_cast<std::int64_t>(std::hash<std::string>()(own) >> 1);
   if (world.max(number) == -world.max(-number)) return;
   const std::vector<std::string> all =
-      world.gather(fmt::format("rank {} on {} is {}", world.rank(), host::host_name(), own));
+      world.gather(fmt::format("{} is {}", host::name_of_process(world.rank(), host::host_name()), own));
   const auto is_other = [&](const std::string& text) { return !text.ends_with(" is " + own); };
   const auto other = std::find_if(all.begin(), all.end(), is_other);
   throw UsageError(fmt::format("all processes of a job must be one program of one version: {}, and {}",
@@ -181,7 +181,7 @@ void report_end(const std::string& program, const Outputs& outputs, const Ending
 
 int run(const Program& program, const Agree& agree, int argc, char** argv) {
   const auto rank = static_cast<int>(mpi::launch_from_environment().rank);
-  const std::string name = fmt::format("rank {} on {}", rank, host::host_name());
+  const std::string name = host::name_of_process(rank, host::host_name());
   say_last_words_as(fmt::format("{}: {}", program.name, name));
   Outputs outputs;
   std::optional<Watchdog> watchdog;

@@ -37,7 +37,7 @@ std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, s
 
 void end_job(const std::string& program, const std::exception& error) {
   const mpi::Launch launch = mpi::launch_from_environment();
-  say(program, fmt::format("rank {} on {}: {}", launch.rank, host::host_name(), message_of(error)));
+  say(program, fmt::format("{}: {}", host::name_of_process(launch.rank, host::host_name()), message_of(error)));
   mpi::abort(status_of(error));
 }
 

@@ -15,6 +15,7 @@
 #include "common/engine/describe.h"
 #include "common/engine/group_traffic.h"
 #include "common/engine/required_speed.h"
+#include "common/host/identity.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
@@ -217,7 +218,8 @@ void RoundWork::break_off(const Ending& ending) {
     return;
   }
   Ending told = ending;
-  told.reason = fmt::format("rank {} on {}: {}", job().world.rank() * plan_.local_ranks, placed_.host, ending.reason);
+  const int first_rank = job().world.rank() * plan_.local_ranks;
+  told.reason = fmt::format("{}: {}", host::name_of_process(first_rank, placed_.host), ending.reason);
   failure_notice_->tell(told);
 }
 

@@ -53,7 +53,7 @@ BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Op
                                 const Test& /*test*/) const {
   const mpi::Communicator& group = team.group();
   sockets::TcpSettings settings;
-  settings.name = fmt::format("rank {} on {}", mpi::launch_from_environment().rank, placed.host);
+  settings.name = host::name_of_process(mpi::launch_from_environment().rank, placed.host);
   settings.network = fmt::to_string(host::network_domain());
   settings.streams = static_cast<int>(options.streams);
   settings.interface = options.interface;

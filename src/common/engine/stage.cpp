@@ -29,8 +29,7 @@ void describe_all_ports(const mpi::Communicator& world, const LocalPort& own, Co
 /// What the watchdog says of this process, which it calls by its first rank and its host.
 Watched watched(const Setup& setup, const Outputs& outputs) {
   const int first_rank = setup.team->process_in_job() * setup.backend.session->local_ranks();
-  return {fmt::format("rank {} on {}", first_rank, setup.placed.host), 0,
-          [&setup] { return setup.backend.session->state(); },
+  return {host::name_of_process(first_rank, setup.placed.host), 0, [&setup] { return setup.backend.session->state(); },
           [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }};
 }
 

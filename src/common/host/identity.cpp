@@ -1,5 +1,6 @@
 #include "common/host/identity.h"
 
+#include <fmt/format.h>
 #include <limits.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -56,6 +57,10 @@ std::string host_name() {
     throw std::system_error(errno, std::generic_category(), "gethostname");
   }
   return as_host_name(name.data());
+}
+
+std::string name_of_process(std::int64_t rank, const std::string& host) {
+  return fmt::format("rank {} on {}", rank, host);
 }
 
 std::string kernel_release() { return kernel_names().release; }

@@ -13,6 +13,9 @@ namespace fabricbench::host {
 // The host's name in full, as `hostname` prints it. Throws std::system_error.
 [[nodiscard]] std::string host_name();
 
+// What messages call a process: `rank 3 on node07`.
+[[nodiscard]] std::string name_of_process(std::int64_t rank, const std::string& host);
+
 // The kernel's release, as `uname -r` prints it. Throws std::system_error.
 [[nodiscard]] std::string kernel_release();
 

@@ -8,6 +8,7 @@
 #include "common/backends/verbs/background_stream.h"
 #include "common/core/units.h"
 #include "common/engine/placement_notices.h"
+#include "common/host/identity.h"
 #include "common/host/topology.h"
 
 namespace fabricbench {
@@ -41,9 +42,8 @@ std::vector<std::string> background_notices(const Team& team, const Placed& plac
   std::string shared;
   if (team.group().is_root() && host::allowed_processing_units() == 1) {
     shared = fmt::format(
-        "rank {} on {} may use one processor, which its messages and its stream share, and times include waiting for "
-        "it; {}",
-        team.process_in_job(), placed.host, kUnbind);
+        "{} may use one processor, which its messages and its stream share, and times include waiting for it; {}",
+        host::name_of_process(team.process_in_job(), placed.host), kUnbind);
   }
   if (std::string text = kinds_notice(team.world(), "Background", shared); !text.empty()) {
     notices.push_back(std::move(text));

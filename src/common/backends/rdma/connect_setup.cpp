@@ -13,6 +13,7 @@
 #include "common/core/error.h"
 #include "common/engine/setup.h"
 #include "common/host/files.h"
+#include "common/host/identity.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {
@@ -72,7 +73,7 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
 void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& addresses,
           const rdma_cm::Invitation& invitation) {
   const mpi::Communicator& group = setup.team->group();
-  const std::string own = fmt::format("rank {} on {}", setup.team->process_in_job(), setup.placed.host);
+  const std::string own = host::name_of_process(setup.team->process_in_job(), setup.placed.host);
   const std::vector<std::string> names = all_gather(group, own);
   const std::vector<std::string> invitations = all_gather(group, to_text(invitation));
   const bool connects = setup.connects();

@@ -183,7 +183,7 @@ class ConnectWork final : public Work {
 
   /// Ends the job if the other process of the pair no longer answers: an MPI call would wait for it for ever.
   [[noreturn]] void end_without_peer(const std::string& text) {
-    say(job().program.name, fmt::format("rank {} on {}: {}", job().world.rank(), setup_.placed.host, text));
+    say(job().program.name, fmt::format("{}: {}", host::name_of_process(job().world.rank(), setup_.placed.host), text));
     abandon(*outputs_, ExitStatus::kTimeout, text);
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));
   }
