@@ -203,7 +203,7 @@ FAULTS = {fault.label: fault for fault in (
     Fault("host frozen", freeze, {TIMEOUT}, LOST, victims=(3, 0), limit_s=LIMIT_S),
     Fault("1 Mbit/s", nothing, {OK}, r"", before=slow_down, cycles=1, named=False),
     Fault("1 Mbit/s, short limit", nothing, {TIMEOUT}, r"limit is --timeout|no answer within|for [\d.]+ s, with|no report",
-          before=slow_down, cycles=1, size="4M", named=False, limit_s=LIMIT_S),
+          before=slow_down, cycles=1, size="32M", named=False, limit_s=LIMIT_S),
     Fault("disk full", nothing, {FAILED}, FULL, before=mount_small_disk, named=False),
     Fault("output closed", nothing, {FAILED}, r"standard output", wrapper=into("&-"), cycles=1, named=False),
     Fault("output full", nothing, {FAILED}, FULL, wrapper=into("/dev/full"), cycles=1, named=False),
