@@ -129,8 +129,10 @@ begin_records() {
         "$scripts/sweep_record.py" hosts "$records" >"$work/hosts"
         "$scripts/sweep_record.py" get "$records" seed >"$work/seed"
         read -r seed <"$work/seed" || true
-        "$scripts/sweep_record.py" get "$records" plan >"$work/plan"
-        says_what || read -ra plan <"$work/plan" || true
+        if ! says_what; then
+            "$scripts/sweep_record.py" get "$records" plan >"$work/plan"
+            read -ra plan <"$work/plan" || true
+        fi
         return
     fi
     [[ ! -s $records ]] || die "$kUsage" "'$records' exists; continue it with --resume, or name another file"

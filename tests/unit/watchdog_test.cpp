@@ -59,23 +59,23 @@ TEST(WhoIsMissing, NamesARankThatIsBehindAndSaysWhatItDoes) {
                    "3 ranks wait for it, the first is rank 1 on node-0: measuring 64 KiB float sum, in-place"}));
 }
 
-TEST(WhoIsMissing, BlamesNoneOfSeveralThatAreBehind) {
+/// Of three ranks the first and the last are behind; the last uses that share of a processor.
+void expect_behind(double busy_of_last, const std::string& first, const std::string& last) {
   Reports reports = all_waiting(3);
   reports[0].steps = reports[2].steps = 99;
+  reports[2].busy = busy_of_last;
   const Lines lines = who_is_missing(reports, names_of(3), {});
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[0].rfind("rank 0 on node-0: behind, and may wait too: ", 0), 0U) << lines[0];
-  EXPECT_EQ(lines[1].rfind("rank 2 on node-1: behind, and may wait too: ", 0), 0U) << lines[1];
+  EXPECT_EQ(lines[0].rfind("rank 0 on node-0: " + first + ": ", 0), 0U) << lines[0];
+  EXPECT_EQ(lines[1].rfind("rank 2 on node-1: " + last + ": ", 0), 0U) << lines[1];
+}
+
+TEST(WhoIsMissing, BlamesNoneOfSeveralThatAreBehind) {
+  expect_behind(1, "behind, and may wait too", "behind, and may wait too");
 }
 
 TEST(WhoIsMissing, BlamesThoseThatAreBehindAndSleep) {
-  Reports reports = all_waiting(3);
-  reports[0].steps = reports[2].steps = 99;
-  reports[2].busy = 0.001;
-  const Lines lines = who_is_missing(reports, names_of(3), {});
-  ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[0].rfind("rank 0 on node-0: behind, and may wait too: ", 0), 0U) << lines[0];
-  EXPECT_EQ(lines[1].rfind("rank 2 on node-1: has not arrived: ", 0), 0U) << lines[1];
+  expect_behind(0.001, "behind, and may wait too", "has not arrived");
 }
 
 TEST(WhoIsMissing, NamesARankThatHearsNothing) {
