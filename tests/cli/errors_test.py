@@ -19,7 +19,7 @@ REFUSED = [
     (USAGE, "-n 5 stray", "stray argument 'stray'; --help says what may be given"),
     (USAGE, "-b abc", "'abc' is not a size; write a number with K, M, G or T, such as 8M"),
     (USAGE, "-b 8x", "'8x' is not a size; write a number with K, M, G or T, such as 8M"),
-    (USAGE, "-e 8MB", "'8MB' is not a size; write a number with K, M, G or T, such as 8M"),
+    (USAGE, "-e 8MX", "'8MX' is not a size; write a number with K, M, G or T, such as 8M"),
     (USAGE, "-b nan", "'nan' is not a size; write a number with K, M, G or T, such as 8M"),
     (USAGE, "-b -1", "'-1' is not a size (it is negative); write a number with K, M, G or T, such as 8M"),
     (USAGE, "-b 1.3", "'1.3' is not a size of whole bytes; write a number with K, M, G or T, such as 8M"),

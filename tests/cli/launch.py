@@ -104,12 +104,17 @@ class Job:
             stdout, stderr = self.process.communicate(timeout=120)
             raise AssertionError(f"still running after {timeout} s: {self.process.args}\n{text_of(stdout)}\n"
                                  f"{text_of(stderr)}") from None
-        return Result(self.process.returncode, text_of(stdout), text_of(stderr))
+        return Result(self.process.returncode, text_of(stdout), without_progress(text_of(stderr)))
 
 
 def text_of(output):
     """Every byte counts: Python's own text mode would turn carriage returns into line ends."""
     return (output or b"").decode(errors="replace")
+
+
+def without_progress(text):
+    """A run of more than ten seconds tells of its progress, which only a busy machine makes of a test."""
+    return re.sub(r"(?m)^fabricbench: progress: .*\n", "", text)
 
 
 def kill(pid, number):
@@ -200,7 +205,7 @@ class ProgramTest(unittest.TestCase):
             status, stdout, stderr = self.pool.run(TEST_PROGRAMS, ranks, launch, [path, *arguments], rest, timeout)
         except TimeoutError:
             raise AssertionError(f"still running after {timeout} s: {path} {arguments}") from None
-        return Result(status, text_of(stdout), text_of(stderr))
+        return Result(status, text_of(stdout), without_progress(text_of(stderr)))
 
     def launch_program(self, *arguments, ranks=2, program=PROGRAM, variables=None, timeout=TIMEOUT_S, **changes):
         """The same in a job of its own."""

@@ -142,7 +142,7 @@ assert wire(rows[1], hosts[3], "e0")["received_bytes"] >= 3 << 20
 assert len(end["wires"]) == 4, end["wires"]
 '
     expect_line "$out" "^# Note: Group 1 \(ranks 1, 3; hosts ${hosts[1]}, ${hosts[3]}\) is the slowest, [0-9.]+ % below the fastest"
-    expect_line "$out" "^# Note: Rank 3 of host ${hosts[3]} took longest in 100 % of the samples \(50 % would be chance\); its own time is "
+    if grep -q "took longest" "$out"; then fail "one epoch names the slowest rank"; fi
 }
 
 make_directory

@@ -83,7 +83,7 @@ Options one_start_a_visit(std::uint64_t seed) {
   Options options = quick(seed);
   options.time_budget = 1e-9;
   options.warmup = 0;
-  options.given = {{.key = "warmup_iters", .name = "--warmup_iters"}};
+  options.given = {{.key = "warmup_iters", .name = "--warmup_iters"}, {.key = "epochs", .name = "--epochs"}};
   options.checks = 0;
   return options;
 }
@@ -254,6 +254,30 @@ TEST_F(Budget, EndsWhereTheIntervalIsAsNarrowAsAskedFor) {
     if (result.log.rows.empty()) continue;
     EXPECT_EQ(fewest_and_most_epochs(result.log.rows).first == 9, precise) << percent << " %";
   }
+}
+
+/// Operations in all, and the epochs of each measurement.
+std::pair<int, std::int64_t> spent_on(Seconds operation, Options options) {
+  IdleSession session;
+  const Sleeper sleeper(operation);
+  options.checks = 0;
+  options.time_budget = 1;
+  const Result result = run(options, session, sleeper, cases_of({64}));
+  return {sleeper.starts, result.log.rows.empty() ? 0 : fewest_and_most_epochs(result.log.rows).first};
+}
+
+TEST_F(Budget, LongOperationsHaveNoWarmUpAndThenFewerEpochs) {
+  const bool has_rows = mpi::Communicator::world().is_root();
+  constexpr int kPlacements = 2;
+  // 60 ms is more than half the budget divided by nine; an epoch of 0.3 s has three visits of each placement.
+  EXPECT_EQ(spent_on(0.06, quick()), (std::pair{kPlacements * (3 + 1 + 9 * 3), std::int64_t{has_rows ? 9 : 0}}));
+  // Nine of 0.2 s are more than the budget, and so are six, which an interval takes; one warm-up of the estimate is
+  // left.
+  EXPECT_EQ(spent_on(0.2, quick()), (std::pair{kPlacements * (1 + 1 + 6), std::int64_t{has_rows ? 6 : 0}}));
+  Options asked = quick();
+  asked.given = {{"warmup_iters", "-w"}, {"epochs", "--epochs"}};
+  EXPECT_EQ(spent_on(0.2, asked), (std::pair{kPlacements * (1 + 1 + 9 * (3 + 1)), std::int64_t{has_rows ? 9 : 0}}))
+      << "what is asked for counts more";
 }
 
 TEST_F(Stopping, MoreEpochsThanNineCanBeAskedFor) {

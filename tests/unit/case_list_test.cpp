@@ -248,6 +248,24 @@ TEST(AdaptOptions, SayNothingOfWhatIsUsedOrWasNotGiven) {
   EXPECT_EQ(options.placement, Placement::kBoth);
 }
 
+TEST(AdaptOptions, SayHowSizesFollowEachOther) {
+  const FakeCollective collective({.name = "fake", .figure = Figure::kCollective});
+  const auto notices_of = [&](std::vector<GivenOption> keys, SizeRange sizes) {
+    Options options = given(std::move(keys));
+    options.sizes = sizes;
+    Notices notices;
+    adapt_options(collective, options, notices);
+    return notices;
+  };
+  const SizeRange doubling{8, 1024, 1 << 20, 2};
+  EXPECT_EQ(notices_of({}, doubling), Notices{"Sizes double; for nccl-tests' steps of 1 MiB add -i 1M"});
+  EXPECT_EQ(notices_of({{"stepfactor", "-f"}}, doubling), Notices{});
+  EXPECT_EQ(notices_of({}, {8, 8, 1 << 20, 2}), Notices{}) << "one size";
+  EXPECT_EQ(notices_of({{"stepbytes", "-i"}}, {8, 1024, 8, 1}), Notices{});
+  EXPECT_EQ(notices_of({{"stepbytes", "-i"}, {"stepfactor", "-f"}}, doubling),
+            Notices{"Not used: -i, since -f gives a factor between sizes"});
+}
+
 TEST(AdaptOptions, LeaveOnePlacementWhereThereIsNoOther) {
   FakeCollective collective;
   collective.with_in_place = false;

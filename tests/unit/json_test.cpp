@@ -442,7 +442,7 @@ TEST(NcclTestsJson, HasTheKeysOfVersionThree) {
                      "average_bus_bandwidth", "errors", "end_time"});
   EXPECT_EQ(json["version"], 3);
   EXPECT_EQ(json["env"], (Json{"UCX_TLS=rc"}));
-  for (const std::string key : {"nthreads", "ngpus", "minimum_bytes", "maximum_bytes", "step_bytes", "warmup_iters",
+  for (const std::string key : {"nthreads", "ngpus", "minimum_bytes", "maximum_bytes", "step_factor", "warmup_iters",
                                 "iterations", "aggregated_iterations", "validation", "graph", "blocking_collectives",
                                 "per_iter_timing", "per_iter_skip", "parallel_init", "devices"}) {
     EXPECT_TRUE(json["config"].contains(key)) << key;
@@ -485,6 +485,10 @@ TEST(NcclTestsJson, TellsAFactorFromAStepAndCpuTimeFromTime) {
   EXPECT_EQ(json["config"]["step_factor"], 2);
   EXPECT_FALSE(json["config"].contains("step_bytes"));
   EXPECT_TRUE(json["results"][0]["in_place"].contains("cpu_time"));
+  context.options.sizes.step_factor = 1;
+  const Json with_step = nccl_tests_document(context, {example_row()}, {});
+  EXPECT_TRUE(with_step["config"].contains("step_bytes"));
+  EXPECT_FALSE(with_step["config"].contains("step_factor"));
 }
 
 TEST(NcclTestsJson, SaysWhatWentWrong) {

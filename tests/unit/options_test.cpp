@@ -23,7 +23,6 @@ TEST(Options, HaveTheDefaultsOfNcclTestsWhereTheyShareAnOption) {
   EXPECT_EQ(options.sizes.min_bytes, Bytes{32} << 20);
   EXPECT_EQ(options.sizes.max_bytes, Bytes{32} << 20);
   EXPECT_EQ(options.sizes.step_bytes, Bytes{1} << 20);
-  EXPECT_EQ(options.sizes.step_factor, 1U);
   EXPECT_EQ(options.datatypes, std::vector{DataType::kFloat});
   EXPECT_EQ(options.reductions, std::vector{Reduction::kSum});
   EXPECT_EQ(options.root, 0);
@@ -31,6 +30,13 @@ TEST(Options, HaveTheDefaultsOfNcclTestsWhereTheyShareAnOption) {
   EXPECT_EQ(options.checks, 1);
   EXPECT_FALSE(options.iterations);
   EXPECT_TRUE(options.given.empty());
+}
+
+TEST(Options, DoubleSizesUnlessAStepOrNcclTestsIsAskedFor) {
+  EXPECT_EQ(parsed("-b 32M -e 1G").sizes.step_factor, 2U);
+  EXPECT_EQ(parsed("-b 32M -e 1G -i 1M").sizes.step_factor, 1U);
+  EXPECT_EQ(parsed("-b 32M -e 1G --like nccl-tests").sizes.step_factor, 1U);
+  EXPECT_EQ(parsed("-b 32M -e 1G --like nccl-tests -f 4").sizes.step_factor, 4U);
 }
 
 TEST(Options, TakeTheUsualCommandLineOfNcclTests) {

@@ -31,6 +31,7 @@ Row row_of(int pair, Bytes size, double algbw_gb, Seconds median = 1e-6) {
   row.out_of_place->algbw = algbw_gb * kGb;
   row.out_of_place->summary.median = median;
   row.out_of_place->summary.samples = 100;
+  row.out_of_place->summary.epochs = 9;
   row.out_of_place->wrong = 0;
   return row;
 }

@@ -49,6 +49,7 @@ Summary distinct_summary(Numbers& numbers) {
   summary.most_preempted_rank = numbers.next<int>();
   summary.slowest_rank = numbers.next<int>();
   summary.slowest_share = numbers.time();
+  summary.times_slowest = {{numbers.next<int>(), numbers.next<std::int64_t>(), numbers.next<std::int64_t>()}};
   summary.clock_error = numbers.time();
   summary.common_start = false;
   return summary;
@@ -127,6 +128,12 @@ void expect_same(const Summary& a, const Summary& b) {
   EXPECT_EQ(a.most_preempted_rank, b.most_preempted_rank);
   EXPECT_EQ(a.slowest_rank, b.slowest_rank);
   EXPECT_EQ(a.slowest_share, b.slowest_share);
+  ASSERT_EQ(a.times_slowest.size(), b.times_slowest.size());
+  for (std::size_t i = 0; i < a.times_slowest.size(); ++i) {
+    EXPECT_EQ(a.times_slowest[i].rank, b.times_slowest[i].rank);
+    EXPECT_EQ(a.times_slowest[i].samples, b.times_slowest[i].samples);
+    EXPECT_EQ(a.times_slowest[i].epochs, b.times_slowest[i].epochs);
+  }
   EXPECT_EQ(a.clock_error, b.clock_error);
   EXPECT_EQ(a.common_start, b.common_start);
 }

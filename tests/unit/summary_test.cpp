@@ -146,6 +146,18 @@ TEST(Summary, NamesTheRankThatWasSlowestInMostSamples) {
   EXPECT_DOUBLE_EQ(summary.slowest_share, 0.6);
 }
 
+TEST(Summary, CountsSamplesAndEpochsInWhichEachRankWasSlowest) {
+  std::vector<Epoch> epochs = {epoch_of({1, 2, 3}), epoch_of({1, 2}), epoch_of({1})};
+  epochs[0].slowest_ranks = {4, 1, 4};
+  epochs[1].slowest_ranks = {1, 4};  // neither more often
+  epochs[2].slowest_ranks = {7};
+  std::vector<std::vector<std::int64_t>> counts;
+  for (const TimesSlowest& count : summarize(epochs).times_slowest) {
+    counts.push_back({count.rank, count.samples, count.epochs});
+  }
+  EXPECT_EQ(counts, (std::vector<std::vector<std::int64_t>>{{1, 2, 0}, {4, 3, 1}, {7, 1, 1}}));
+}
+
 TEST(Summary, SeesASeriesThatRises) {
   EXPECT_NEAR(summarize(series({9, 9.5, 10, 10.5, 11})).drift, 0.2, 1e-12);
   EXPECT_NEAR(summarize(series({11, 10.5, 10, 9.5, 9})).drift, -0.2, 1e-12);

@@ -13,7 +13,9 @@
 #include "scoped_variable.h"
 #include "scripted_clock.h"
 
-using fabricbench::ProgressLine;
+using fabricbench::Progress;
+using fabricbench::progress_form;
+using fabricbench::ProgressForm;
 using fabricbench::wants_colour;
 
 namespace terminal_test {
@@ -105,33 +107,46 @@ std::string written_by(Action action) {
   return testing::internal::GetCapturedStderr();
 }
 
-TEST(ProgressLine, IsWrittenAtMostFiveTimesASecond) {
+TEST(Progress, IsDueFiveTimesASecondWhereSomebodyWatches) {
   fabricbench::test::ScriptedClock clock;
-  ProgressLine line(true, "steps");
-  EXPECT_EQ(written_by([&] { line.show(1, 9, 12.3); }), "\r# measured 1 of 9 steps, about 12 s left   ");
+  Progress progress(ProgressForm::kOneLine);
+  EXPECT_TRUE(progress.is_due());
+  EXPECT_EQ(written_by([&] { progress.show("1 of 9"); }), "\r# 1 of 9");
   clock.advance(0.1875);
-  EXPECT_EQ(written_by([&] { line.show(2, 9, 10); }), "");
+  EXPECT_FALSE(progress.is_due()) << "from the last line on";
   clock.advance(0.0625);
-  EXPECT_EQ(written_by([&] { line.show(3, 9, 8); }), "\r# measured 3 of 9 steps, about 8 s left   ");
-  clock.advance(0.1875);
-  EXPECT_EQ(written_by([&] { line.show(4, 9, 6); }), "") << "from the last line on";
+  EXPECT_TRUE(progress.is_due());
 }
 
-TEST(ProgressLine, IsClearedOnceAndOnlyWhereItStands) {
+TEST(Progress, CoversALongerLineAndIsClearedOnce) {
   fabricbench::test::ScriptedClock clock;
-  ProgressLine line(true);
-  EXPECT_EQ(written_by([&] { line.clear(); }), "");
-  (void)written_by([&] { line.show(1, 2, 3); });
-  EXPECT_EQ(written_by([&] { line.clear(); }), "\r" + std::string(60, ' ') + "\r");
-  EXPECT_EQ(written_by([&] { line.clear(); }), "");
-  EXPECT_EQ(written_by([&] { line.show(2, 2, 0); }), "") << "too soon, though it was cleared";
+  Progress progress(ProgressForm::kOneLine);
+  EXPECT_EQ(written_by([&] { progress.clear(); }), "") << "nothing stands there";
+  (void)written_by([&] { progress.show("a longer line"); });
+  EXPECT_EQ(written_by([&] { progress.show("short"); }), "\r# short        ");
+  EXPECT_EQ(written_by([&] { progress.clear(); }), "\r       \r");
+  EXPECT_EQ(written_by([&] { progress.clear(); }), "");
 }
 
-TEST(ProgressLine, IsNotWrittenWhereNobodyWatches) {
-  ProgressLine line(false);
+TEST(Progress, HasALineEveryTenSecondsInALog) {
+  fabricbench::test::ScriptedClock clock;
+  Progress progress(ProgressForm::kLog);
+  EXPECT_FALSE(progress.is_due());
+  clock.advance(10);
+  EXPECT_TRUE(progress.is_due());
+  EXPECT_EQ(written_by([&] { progress.show("1 of 9"); }), "fabricbench: progress: 1 of 9\n");
+  EXPECT_EQ(written_by([&] { progress.clear(); }), "");
+  EXPECT_FALSE(progress.is_due());
+}
+
+TEST(Progress, IsToldByOneProcessOnly) {
+  EXPECT_EQ(progress_form(false, true), ProgressForm::kNone);
+  EXPECT_EQ(progress_form(true, true), ProgressForm::kOneLine);
+  Progress progress(ProgressForm::kNone);
+  EXPECT_FALSE(progress.is_due());
   EXPECT_EQ(written_by([&] {
-              line.show(1, 2, 3);
-              line.clear();
+              progress.show("1 of 9");
+              progress.clear();
             }),
             "");
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace fabricbench;
@@ -41,7 +42,7 @@ TEST(Totals, OfNothingAreZero) {
   EXPECT_TRUE(totals.wrong_data().empty());
   EXPECT_EQ(totals.average_busbw(0), 0);
   EXPECT_EQ(totals.slowest_group(), 0);
-  EXPECT_EQ(totals.slowest_rank(0).share, 0);
+  EXPECT_FALSE(totals.slowest_rank(0, 2).has_value());
 }
 
 TEST(Totals, CountTheMessagesThatWereChecked) {
@@ -163,23 +164,45 @@ TEST(Totals, JudgeNoGroupOfOneRankWhereThereAreOthers) {
   EXPECT_EQ(totals.slowest_group(), 1);
 }
 
-TEST(Totals, NameTheRankThatWasSlowestInMostSamplesOfItsGroup) {
+/// Adds a measurement of 100 samples and 9 epochs of four ranks, the times of which are relative to the fastest's.
+void add_slowest(Totals& totals, int group, std::vector<TimesSlowest> counts, std::vector<double> times) {
+  Row row = row_of(group, {1});
+  row.out_of_place->summary.times_slowest = std::move(counts);
+  row.out_of_place->rank_times = std::move(times);
+  totals.add(row, "x");
+}
+
+TEST(Totals, NameTheSlowestRankOfAGroupByItsSamplesInAllRows) {
   const Options options;
   Totals totals(options);
-  const auto add = [&](int group, int rank, double share, std::int64_t samples) {
-    Row row = row_of(group, {});
-    row.in_place = measured(1, samples);
-    row.in_place->summary.slowest_rank = rank;
-    row.in_place->summary.slowest_share = share;
-    totals.add(row, "x");
+  // Rank 1 is slowest in neither row, but it has most samples of both.
+  add_slowest(totals, 0, {{1, 45, 8}, {3, 55, 1}}, {1, 1.2, 1, 1.1});
+  add_slowest(totals, 0, {{0, 52, 1}, {1, 48, 8}}, {1.1, 1.2, 1, 1});
+  add_slowest(totals, 1, {{2, 100, 9}}, {1, 1, 2, 1});
+  const auto first = totals.slowest_rank(0, 4);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->rank, 1);
+  EXPECT_DOUBLE_EQ(first->share, 93.0 / 200);
+  EXPECT_EQ(first->epochs, 16);
+  EXPECT_EQ(first->all_epochs, 18);
+  EXPECT_NEAR(first->excess, 1.2 / 1.05 - 1, 1e-12);
+  EXPECT_EQ(totals.slowest_rank(1, 4)->rank, 2);
+}
+
+TEST(Totals, NameNoSlowestRankNearChance) {
+  const Options options;
+  const std::vector<double> times = {1, 1.1, 1, 1};
+  const auto named = [&](TimesSlowest most, const std::vector<double>& of_ranks, std::int64_t ranks) {
+    Totals totals(options);
+    add_slowest(totals, 0, {most, {2, 100 - most.samples, 0}}, of_ranks);
+    return totals.slowest_rank(0, ranks).has_value();
   };
-  add(0, 3, 1.0, 100);
-  add(0, 1, 0.5, 300);
-  add(1, 2, 0.9, 10'000);
-  EXPECT_EQ(totals.slowest_rank(0).rank, 1) << "150 samples against 100, whatever the other group's";
-  EXPECT_DOUBLE_EQ(totals.slowest_rank(0).share, 150.0 / 400);
-  EXPECT_EQ(totals.slowest_rank(1).rank, 2);
-  EXPECT_DOUBLE_EQ(totals.slowest_rank(1).share, 0.9);
+  EXPECT_TRUE(named({1, 80, 8}, times, 4));
+  EXPECT_FALSE(named({1, 80, 6}, times, 4)) << "4 ranks, 6 of 9 epochs: 4 % by chance";
+  EXPECT_TRUE(named({1, 80, 7}, times, 4)) << "and 7 of 9: 0.5 %";
+  EXPECT_FALSE(named({1, 70, 9}, times, 2)) << "where 50 % of the samples would be chance";
+  EXPECT_FALSE(named({1, 100, 9}, {1, 1, 1, 1}, 4)) << "all took the same time";
+  EXPECT_FALSE(named({1, 100, 9}, times, 1));
 }
 
 TEST(Totals, CountWrongChecksByRankAndSayWhatWasFound) {

@@ -49,6 +49,10 @@ TEST(ParseBytes, ReadsANumberAndAtMostOneLetter) {
                {"8.0", 8},
                {"007", 7},
                {"1e3", 1000},
+               {"8B", 8},
+               {"1MB", Bytes{1} << 20},
+               {"1MiB", Bytes{1} << 20},
+               {"1.5kB", 1536},
                {"4294967297", 4294967297},
                {"9007199254740993", 9007199254740993},  // 2^53 + 1: no double holds it
                {"9223372036854775807", kLargestSize},
@@ -58,10 +62,10 @@ TEST(ParseBytes, ReadsANumberAndAtMostOneLetter) {
 
 TEST(ParseBytes, RefusesEverythingElseAndQuotesIt) {
   for (const std::string text :
-       {"",     "abc", "8x",  "8Mfoo", "8 GiB", "32MM",  "1k2",  "nan",   "inf",
-        "infM", "-1",  "-1K", "0x10",  "1.5",   "9e18G", "1e30", "1e999", "9223372036854775808",
-        "8B",   " 8",  "8 ",  "M",     "8MiB",  ".",     "1,5M", "1.2.3", "8388608T",
-        "0.3K"}) {
+       {"",     "abc",   "8x",       "8Mfoo", "8 GiB", "32MM",  "1k2",  "nan",   "inf",
+        "infM", "-1",    "-1K",      "0x10",  "1.5",   "9e18G", "1e30", "1e999", "9223372036854775808",
+        "8iB",  " 8",    "8 ",       "M",     "MiB",   ".",     "8Mb",  "8MBB",  "8Mi",
+        "1,5M", "1.2.3", "8388608T", "0.3K"}) {
     const std::string message = refused_size(text);
     EXPECT_EQ(message.rfind("'" + text + "' is not a size", 0), 0U) << text << ": " << message;
     EXPECT_NE(message.find("; write a number with K, M, G or T, such as 8M"), std::string::npos) << message;
@@ -164,6 +168,14 @@ TEST(ParseNumber, RefusesAndNamesTheOptionAndItsLimits) {
   for (const std::string text : {"", "abc", "1x", "nan", "inf", "0x1", " 1", "1e999", "--1"}) {
     EXPECT_EQ(refused(text), "'" + text + "' is not a number; -T (timeout) is a number such as 0.5");
   }
+}
+
+TEST(ReadableDuration, HasTheUnitThatPeopleWaitIn) {
+  EXPECT_EQ(readable_duration(0.5), "0.5 s");
+  EXPECT_EQ(readable_duration(9.4), "9 s");
+  EXPECT_EQ(readable_duration(98.6), "99 s");
+  EXPECT_EQ(readable_duration(720), "12 min");
+  EXPECT_EQ(readable_duration(9000), "2.5 h");
 }
 
 }  // namespace units_test

@@ -79,7 +79,7 @@ class SweepRun {
   EndpointStatistics own_;
   Bytes carried_ = 0;               // by all windows of the sweep
   std::optional<Seconds> latency_;  // of the current meeting, from the step with pings
-  ProgressLine progress_;
+  Progress progress_;
 };
 
 /// The source of steps, for the first endpoint.
@@ -121,7 +121,7 @@ SweepRun::SweepRun(Run& run, const Measured& measured)
                 steps_->note(reading);
               }),
       own_(endpoints_),
-      progress_(is_first() && (options_.progress || ProgressLine::wanted()), "steps") {}
+      progress_(progress_form(is_first(), options_.progress)) {}
 
 Ending SweepRun::run() {
   host::NicTotal total;
@@ -148,8 +148,9 @@ void SweepRun::lead() {
     carry_out(order_of(*step, sweep::flows_of(*step, self_)), deadline);
     collect_all(deadline, *step);
     ++done;
-    const auto left = static_cast<double>(steps_->left());
-    progress_.show(done, done + steps_->left(), (now() - began) / static_cast<double>(done) * left);
+    if (!progress_.is_due()) continue;
+    const Seconds left = (now() - began) / static_cast<double>(done) * static_cast<double>(steps_->left());
+    progress_.show(fmt::format("{} of {} steps, about {} left", done, done + steps_->left(), readable_duration(left)));
   }
   progress_.clear();
   for (int endpoint = 1; endpoint < endpoints_; ++endpoint)

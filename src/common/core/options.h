@@ -61,7 +61,7 @@ struct GivenOption {
 
 /// Everything that a command line can set.
 struct Options {
-  SizeRange sizes{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 1};
+  SizeRange sizes{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 2};
   std::vector<DataType> datatypes{DataType::kFloat};
   std::vector<Reduction> reductions{Reduction::kSum};
   int root = 0;  ///< or kAllRoots

@@ -33,19 +33,40 @@ double relative_drift(std::span<const Epoch> epochs, std::span<const double> med
   return theil_sen_slope(began, medians) * (began.back() - began.front()) / centre;
 }
 
+constexpr auto kBySecond = [](const auto& a, const auto& b) { return a.second < b.second; };
+
+/// Counts the samples of an epoch in which each rank took longest, and the epoch for the rank with most of them. An
+/// epoch in which two ranks have equally many counts for neither.
+void count_slowest(const Epoch& epoch, std::map<int, TimesSlowest>& counts) {
+  std::map<int, std::int64_t> samples;
+  for (const int rank : epoch.slowest_ranks) ++samples[rank];
+  const auto most = std::max_element(samples.begin(), samples.end(), kBySecond);
+  const auto have_most =
+      std::count_if(samples.begin(), samples.end(), [&](const auto& each) { return each.second == most->second; });
+  for (const auto& each : samples) {
+    TimesSlowest& count = counts[each.first];
+    count.rank = each.first;
+    count.samples += each.second;
+    if (have_most == 1 && each.first == most->first) ++count.epochs;
+  }
+}
+
 void describe_ranks(std::span<const Epoch> epochs, Summary& summary) {
-  std::map<int, std::int64_t> slowest;
+  std::map<int, TimesSlowest> slowest;
   std::map<int, std::int64_t> preempted;
   for (const Epoch& epoch : epochs) {
-    for (const int rank : epoch.slowest_ranks) ++slowest[rank];
+    count_slowest(epoch, slowest);
     preempted[epoch.most_preempted_rank] += epoch.preemptions;
   }
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-  if (const auto most = std::max_element(slowest.begin(), slowest.end(), by_count); most != slowest.end()) {
-    summary.slowest_rank = most->first;
-    summary.slowest_share = static_cast<double>(most->second) / static_cast<double>(summary.samples);
+  std::int64_t most = 0;
+  for (const auto& [rank, count] : slowest) {
+    summary.times_slowest.push_back(count);
+    if (count.samples <= most) continue;
+    most = count.samples;
+    summary.slowest_rank = rank;
+    summary.slowest_share = static_cast<double>(most) / static_cast<double>(summary.samples);
   }
-  summary.most_preempted_rank = std::max_element(preempted.begin(), preempted.end(), by_count)->first;
+  summary.most_preempted_rank = std::max_element(preempted.begin(), preempted.end(), kBySecond)->first;
 }
 
 /// Mean difference between consecutive samples. The last sample of an epoch and the first of the next are not

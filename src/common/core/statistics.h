@@ -59,6 +59,13 @@ struct Interval {
 /// The largest rarity that is found with this chance; about checked/3 for 95 %, which is the "rule of three".
 [[nodiscard]] double rarest_found(std::uint64_t checked, double chance);
 
+/// How often a rank took longer than all others.
+struct TimesSlowest {
+  int rank = 0;
+  std::int64_t samples = 0;
+  std::int64_t epochs = 0;  ///< in which that was so in more samples than for any other rank
+};
+
 /// The statistics of one case. Times in seconds.
 struct Summary {
   Seconds median = 0;                ///< the median of the epochs' medians
@@ -81,11 +88,12 @@ struct Summary {
   double autocorrelation = 0;
   std::int64_t preemptions = 0;
   int most_preempted_rank = 0;
-  int slowest_rank = 0;      ///< the rank that was slowest in most samples
-  double slowest_share = 0;  ///< its share of the samples
-  Seconds resolution = 0;    ///< of the device's clock, per operation; `interval` allows for it
-  Seconds clock_error = 0;   ///< isolated: the largest bound of the common clock's error
-  bool common_start = true;  ///< isolated: whether every epoch used the common clock
+  int slowest_rank = 0;                     ///< the rank that was slowest in most samples
+  double slowest_share = 0;                 ///< its share of the samples
+  std::vector<TimesSlowest> times_slowest;  ///< of the ranks that were in any sample
+  Seconds resolution = 0;                   ///< of the device's clock, per operation; `interval` allows for it
+  Seconds clock_error = 0;                  ///< isolated: the largest bound of the common clock's error
+  bool common_start = true;                 ///< isolated: whether every epoch used the common clock
 };
 
 /// Summarises the epochs of one case; at least one epoch must have a sample.

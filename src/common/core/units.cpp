@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,18 +35,23 @@ bool read_decimal(std::string_view text, double& value) {
   return end == copy.c_str() + copy.size() && errno == 0 && std::isfinite(value);
 }
 
+/// `8` and 2^20 of `8M`, `8m`, `8MB` or `8MiB`: no tool that is stood for here has decimal sizes.
+std::pair<std::string_view, double> split_unit(std::string_view text) {
+  std::string_view rest = text;
+  const bool has_byte = rest.ends_with('B');
+  if (has_byte) rest.remove_suffix(1);
+  const bool is_binary = has_byte && rest.ends_with('i');
+  if (is_binary) rest.remove_suffix(1);
+  const char last = rest.empty() ? '0' : rest.back();
+  const auto power = kSizeLetters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(last))));
+  if (power == std::string_view::npos) return {is_binary ? text : rest, 1};
+  return {rest.substr(0, rest.size() - 1), std::ldexp(1.0, 10 * (static_cast<int>(power) + 1))};
+}
+
 }  // namespace
 
 Bytes parse_bytes(std::string_view text) {
-  std::string_view digits = text;
-  double unit = 1;
-  if (!text.empty()) {
-    const auto letter = static_cast<char>(std::toupper(static_cast<unsigned char>(text.back())));
-    if (const auto power = kSizeLetters.find(letter); power != std::string_view::npos) {
-      unit = std::ldexp(1.0, 10 * (static_cast<int>(power) + 1));
-      digits.remove_suffix(1);
-    }
-  }
+  auto [digits, unit] = split_unit(text);
   if (unit == 1) {  // Plain counts are read as integers: a double cannot hold every 63-bit size.
     std::int64_t exact = 0;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), exact);
@@ -88,6 +94,15 @@ std::string readable_seconds(Seconds duration) {
   if (magnitude < 999.5e-3) return fmt::format("{:.3g} ms", duration * 1e3);
   if (magnitude < 999.5) return fmt::format("{:.3g} s", duration);
   return fmt::format("{:.0f} s", duration);
+}
+
+std::string readable_duration(Seconds duration) {
+  constexpr Seconds kMinute = 60;
+  constexpr Seconds kHour = 60 * kMinute;
+  if (duration < 9.5) return fmt::format("{:.1g} s", duration);
+  if (duration < 99.5) return fmt::format("{:.0f} s", duration);
+  if (duration < 99.5 * kMinute) return fmt::format("{:.0f} min", duration / kMinute);
+  return fmt::format("{:.1f} h", duration / kHour);
 }
 
 std::string fitted(double value, int width) {

@@ -10,8 +10,8 @@ using Bytes = std::uint64_t;
 using Seconds = double;
 
 /// Reads a size as nccl-tests writes it: a number and at most one letter K, M, G or T in either case, in powers of
-/// 1024: `8`, `32M`, `1.5G`. Throws UsageError for anything else, for fractions of a byte and for sizes that do not fit
-/// in 63 bits.
+/// 1024, with or without B or iB behind it: `8`, `32M`, `1.5G`, `1MiB`. Throws UsageError for anything else, for
+/// fractions of a byte and for sizes that do not fit in 63 bits.
 [[nodiscard]] Bytes parse_bytes(std::string_view text);
 
 /// The shortest form that `parse_bytes` reads back exactly: `0`, `12`, `64M`.
@@ -22,6 +22,9 @@ using Seconds = double;
 
 /// A duration for messages, in a suitable unit: `850 ns`, `12.3 us`, `4.56 ms`, `7.89 s`.
 [[nodiscard]] std::string readable_seconds(Seconds duration);
+
+/// A duration that people wait for: `0.5 s`, `45 s`, `12 min`, `2.5 h`.
+[[nodiscard]] std::string readable_duration(Seconds duration);
 
 /// A number in `width` characters as nccl-tests prints it: up to two decimals as far as they fit, else an exponent.
 [[nodiscard]] std::string fitted(double value, int width);

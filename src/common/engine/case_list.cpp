@@ -82,6 +82,22 @@ std::vector<UnusedOptions> unused_options(const TestTraits& traits) {
   return unused;
 }
 
+/// Says how sizes follow each other if the user may expect other ones.
+void note_steps(const Test& test, const Options& options, std::vector<std::string>& notices) {
+  const SizeRange& sizes = options.sizes;
+  const bool has_step = options.has_given({"stepbytes"});
+  const bool has_factor = options.has_given({"stepfactor"});
+  if (has_step && sizes.step_factor > 1) {
+    notices.push_back(fmt::format("Not used: {}, since {} gives a factor between sizes",
+                                  given_of(options, {"stepbytes"}), given_of(options, {"stepfactor"})));
+  }
+  const bool may_expect_steps = test.traits().figure == Figure::kCollective && !has_step && !has_factor;
+  if (may_expect_steps && sizes.step_factor > 1 && sizes.max_bytes > sizes.min_bytes) {
+    notices.push_back(fmt::format("Sizes double; for nccl-tests' steps of {} add -i {}",
+                                  readable_bytes(sizes.step_bytes), exact_bytes(sizes.step_bytes)));
+  }
+}
+
 void adapt_options(const Test& test, Options& options, std::vector<std::string>& notices) {
   const std::string& name = test.traits().name;
   for (const UnusedOptions& unused : unused_options(test.traits())) {
@@ -91,6 +107,8 @@ void adapt_options(const Test& test, Options& options, std::vector<std::string>&
   if (!test.traits().moves_data) {
     options.sizes = {0, 0, 0, 1};
     options.datatypes = {DataType::kFloat};
+  } else {
+    note_steps(test, options, notices);
   }
   if (!test.traits().has_root) options.root = 0;
   if (is_of_pairs(test.traits().figure)) {

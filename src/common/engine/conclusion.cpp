@@ -23,21 +23,22 @@
 namespace fabricbench {
 namespace {
 
-/// Names the rank that was slowest most often, and its host. Adds nothing for a single rank.
+/// Names the slowest rank and its host, if there is one.
 void note_slowest_rank(const Totals& totals, const Context& context, int group, std::vector<std::string>& notes) {
-  const Totals::Slowest slowest = totals.slowest_rank(group);
-  std::int64_t ranks = 0;
-  const RankFacts* found = nullptr;
+  std::vector<const RankFacts*> ranks;
   for (const RankFacts& rank : context.ranks) {
-    if (rank.group != group) continue;
-    ++ranks;
-    if (rank.group_rank == slowest.rank) found = &rank;
+    if (rank.group == group) ranks.push_back(&rank);
   }
-  if (ranks < 2 || found == nullptr || totals.measurements() == 0) return;
+  const auto slowest = totals.slowest_rank(group, static_cast<std::int64_t>(ranks.size()));
+  if (!slowest) return;
+  const auto is_slowest = [&](const RankFacts* rank) { return rank->group_rank == slowest->rank; };
+  const auto found = std::find_if(ranks.begin(), ranks.end(), is_slowest);
+  if (found == ranks.end()) return;
   notes.push_back(fmt::format(
-      "Rank {} of host {} took longest in {:.0f} % of the samples ({:.0f} % would be chance); its own time is "
-      "{:+.1f} % from the median rank's",
-      found->rank, found->host, slowest.share * 100, 100.0 / static_cast<double>(ranks), slowest.excess * 100));
+      "Rank {} of host {} took longest in {:.0f} % of the samples ({:.0f} % would be chance), and most often in {} of "
+      "{} epochs; its own time is {:+.1f} % from the median rank's",
+      (*found)->rank, (*found)->host, slowest->share * 100, 100.0 / static_cast<double>(ranks.size()), slowest->epochs,
+      slowest->all_epochs, slowest->excess * 100));
 }
 
 /// Adds a note on each group, and one on the slowest group.
@@ -60,6 +61,13 @@ void note_groups(const Totals& totals, const Context& context, std::vector<std::
 std::vector<std::string> notes_of(const Totals& totals, const Context& context) {
   std::vector<std::string> notes = totals.wrong_data();
   if (totals.late() > 0) notes.push_back(fmt::format("{} samples began late and were left out", totals.late()));
+  if (totals.shortened() > 0) {
+    notes.push_back(
+        fmt::format("{} of {} measurements have fewer than {} epochs, and no warm-up before each, since their "
+                    "operations are long for "
+                    "--time-budget {:g}; raise it for narrower intervals",
+                    totals.shortened(), totals.measurements(), context.options.epochs, context.options.time_budget));
+  }
   if (totals.started_by_barrier() > 0) {
     notes.push_back(
         fmt::format("{} of {} measurements were started by a barrier, not by the common clock: ranks "

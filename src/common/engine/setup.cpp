@@ -94,6 +94,13 @@ Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
   return {world.broadcast(matrix), options.matrix_scale};
 }
 
+/// The advice if all sizes are too small. Steps may be longer than the way to the last size.
+std::string way_to_larger_sizes(const SizeRange& sizes) {
+  const bool steps_over = sizes.step_factor == 1 && sizes.step_bytes > sizes.max_bytes - sizes.min_bytes;
+  return steps_over && sizes.max_bytes > sizes.min_bytes ? "add --step-factor 2, or raise --max-bytes"
+                                                         : "raise --max-bytes";
+}
+
 /// Adds a notice for each datatype that rules out some sizes. Throws UsageError if one rules out all.
 void check_sizes(const Options& options, std::vector<std::string>& notices) {
   for (const DataType type : options.datatypes) {
@@ -101,9 +108,9 @@ void check_sizes(const Options& options, std::vector<std::string>& notices) {
     if (list.sizes.empty()) {
       throw UsageError(
           fmt::format("no size from --min-bytes {} to --max-bytes {} holds an element of {}, which takes {} bytes; "
-                      "raise --max-bytes",
+                      "{}",
                       exact_bytes(options.sizes.min_bytes), exact_bytes(options.sizes.max_bytes), facts(type).name,
-                      facts(type).size));
+                      facts(type).size, way_to_larger_sizes(options.sizes)));
     }
     if (list.too_small.empty()) continue;
     notices.push_back(fmt::format("Left out: {} size{} below one element of {}", list.too_small.size(),
@@ -118,10 +125,10 @@ std::vector<CaseList> list_all_cases(const Test& test, const Sessions& sessions,
   for (const Combination& which : combinations) {
     all.push_back(list_cases(test, sessions, setup.options, setup.groups, which));
     if (!all.back().cases.empty()) continue;
-    throw UsageError(
-        fmt::format("no size from --min-bytes {} to --max-bytes {} is enough for {}: {}; raise --max-bytes",
-                    exact_bytes(setup.options.sizes.min_bytes), exact_bytes(setup.options.sizes.max_bytes),
-                    test.traits().name, all.back().skipped.front().skipped));
+    throw UsageError(fmt::format("no size from --min-bytes {} to --max-bytes {} is enough for {}: {}; {}",
+                                 exact_bytes(setup.options.sizes.min_bytes), exact_bytes(setup.options.sizes.max_bytes),
+                                 test.traits().name, all.back().skipped.front().skipped,
+                                 way_to_larger_sizes(setup.options.sizes)));
   }
   return all;
 }

@@ -53,6 +53,9 @@ void measure_rows(Run& run, Totals* totals) {
   Meter meter(*run.setup.team, session, run.clock, options, run.heartbeat);
   Bench bench(*run.setup.team, options, run.test, session, run.workspace, meter, run.nics, run.heartbeat,
               run.context.seed, run.outputs, totals);
+  std::size_t cases = 0;
+  for (const CaseList& list : run.setup.cases) cases += list.cases.size();
+  bench.announce(static_cast<std::int64_t>(cases) * std::max<std::int64_t>(options.cycles, 1));
   for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     for (const CaseList& list : run.setup.cases) {
       for (const Row& row : list.skipped) bench.skip(row);

@@ -29,9 +29,11 @@ constexpr double kMostEnlarged = 4096;
 constexpr double kMostOfBudget =
     0.125;  // of the time budget: the longest window of a stream, if more than few messages
 constexpr double kFewMessages = 4;
-constexpr double kWorthwhile = 1.5;  // by which a window grows at least when it is tried again
-constexpr double kLeastEpoch = 0.3;  // of the time budget: the minimum duration of an epoch...
-constexpr Seconds kLongEpoch = 0.3;  // ...or its part of the budget, if that is longer than this
+constexpr double kWorthwhile = 1.5;        // by which a window grows at least when it is tried again
+constexpr std::int64_t kFewestEpochs = 6;  // which an interval takes
+constexpr Seconds kLong = 30;              // of a run, which then says how long it will take
+constexpr double kLeastEpoch = 0.3;        // of the time budget: the minimum duration of an epoch...
+constexpr Seconds kLongEpoch = 0.3;        // ...or its part of the budget, if that is longer than this
 
 /// Whether `next` belongs to the row that `first` begins. Sizes cannot decide this: two sizes may round to the same one
 /// in some groups only, and all groups must have the same number of rows.
@@ -51,7 +53,7 @@ Bench::Bench(const Team& team, const Options& options, const Test& test, Session
       heartbeat_(heartbeat),
       random_(seed),
       outputs_(outputs),
-      progress_(team.world().is_root() && (options.progress || ProgressLine::wanted())),
+      progress_(progress_form(team.world().is_root(), options.progress)),
       totals_(totals) {}
 
 void Bench::measure_cases(const std::vector<Case>& cases) {
@@ -100,15 +102,17 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
 /// Measures epochs until every subject is precise enough or has used up its time. Each epoch visits all subjects in a
 /// new random order.
 void Bench::measure_interleaved(std::vector<Subject>& subjects) {
-  for (Subject& subject : subjects) plan(subject);
-  const Seconds began = now();
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    show_planning(subjects[i], i, subjects.size());
+    plan(subjects[i]);
+  }
+  announce_long_operations(subjects);
+  began_ = now();
   std::int64_t done = 0;
   std::vector<std::uint8_t> active(subjects.size(), 1);
   for (std::int64_t epochs = options_.epochs; std::count(active.begin(), active.end(), 1) > 0; epochs += kEpochsAdded) {
-    for (; done < epochs; ++done) {
-      measure_epoch(subjects, active);
-      show_progress(subjects, epochs, began);
-    }
+    epochs_planned_ = epochs;
+    for (; done < epochs; ++done) measure_epoch(subjects, active);
     for (std::size_t i = 0; i < subjects.size(); ++i) {
       active[i] = team_.group().is_root() && wants_more(subjects[i], subjects.size()) ? 1 : 0;
     }
@@ -119,23 +123,30 @@ void Bench::measure_interleaved(std::vector<Subject>& subjects) {
 /// Visits the active subjects in random order, repeatedly until the epoch has lasted long enough.
 void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active) {
   const Seconds began = now();
-  std::vector<std::size_t> order(subjects.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    if (active[i] != 0 && !subjects[i].has_all_epochs()) order.push_back(i);
+  }
+  if (order.empty()) return;
   do {
     shuffle(order, random_);
     for (const std::size_t index : order) {
-      if (active[index] != 0) visit(subjects[index]);
+      show_progress(subjects, subjects[index]);
+      visit(subjects[index]);
     }
   } while (team_.world().broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    if (active[i] != 0) finish_epoch(subjects[i]);
-  }
+  std::sort(order.begin(), order.end());
+  for (const std::size_t index : order) finish_epoch(subjects[index]);
 }
 
 /// Long enough that epochs differ as runs do, also with a small budget, which is then exceeded.
 Seconds Bench::least_epoch() const {
   const Seconds part = options_.time_budget / static_cast<double>(options_.epochs);
   return std::min(options_.time_budget * kLeastEpoch, std::max(part, kLongEpoch));
+}
+
+Seconds Bench::share_of_epoch() const {
+  return options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
 }
 
 /// Decides the number of operations in a visit; the same on every rank.
@@ -163,10 +174,14 @@ void Bench::plan(Subject& subject) {
   const Seconds began = now();
   const Seconds each = is_stream() ? fit_window(subject) : estimate(subject);
   subject.spent += now() - began;
-  const Seconds share = options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
-  const auto fitting = static_cast<std::int64_t>(std::min(share / std::max(each, 1e-9), 1e9));
-  const bool chosen = options_.has_given({"warmup_iters"});
-  if (!chosen) plan.warmup = std::min(plan.warmup, std::max<std::int64_t>(fitting, 1));
+  const auto fitting = static_cast<std::int64_t>(std::min(share_of_epoch() / std::max(each, 1e-9), 1e9));
+  // An operation that takes longer than its share has been warmed up by the estimate. A stream's window fits.
+  const std::int64_t least_warmup = is_stream() ? 1 : 0;
+  if (!options_.has_given({"warmup_iters"})) plan.warmup = std::min(plan.warmup, std::max(fitting, least_warmup));
+  if (!options_.has_given({"epochs"}) && !is_stream()) {
+    const auto epochs = static_cast<std::int64_t>(std::min(options_.time_budget / std::max(each, 1e-9), 1e9));
+    if (epochs < options_.epochs) subject.most_epochs = std::max(std::min(options_.epochs, kFewestEpochs), epochs);
+  }
   if (plan.gapless) {
     const double sharing = meter_.lap_cost() / kMostClockShare / std::max(each, 1e-9);
     plan.iterations = session_.device_clock() != nullptr ? 1 : std::max<std::int64_t>(std::llround(sharing), 1);
@@ -181,6 +196,8 @@ void Bench::plan(Subject& subject) {
     plan.iterations = iterations / plan.samples;
   }
   fit_into_places(subject);
+  const std::int64_t timed = plan.samples * plan.iterations * std::max<std::int64_t>(plan.launches, 1);
+  subject.visit_time = each * static_cast<double>(plan.warmup + timed);
 }
 
 /// With --check all a visit starts no more operations than there are places for, which are checked after it.
@@ -319,6 +336,7 @@ bool Bench::is_repeated(const Case& which) const {
 }
 
 bool Bench::wants_more(const Subject& subject, std::size_t subjects) const {
+  if (subject.has_all_epochs()) return false;
   // With few subjects, each must fill a large part of a long epoch. For that it may exceed a small time budget, up to
   // the time of twice the minimum number of epochs.
   const Seconds epoch = std::min(least_epoch(), kLongEpoch);
@@ -372,17 +390,51 @@ int Bench::rank_in_job(int rank) const {
   return team_.process_in_job() * workspace_.ranks().local + rank - workspace_.ranks().first;
 }
 
-void Bench::show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began) {
-  if (!progress_.shown()) return;
+void Bench::announce(std::int64_t cases) const {
+  if (!team_.world().is_root() || options_.iterations) return;
+  const Seconds most = static_cast<double>(cases) * options_.time_budget;
+  if (most * kFirstShare < kLong) return;
+  fmt::print(stderr,
+             "fabricbench: {} measurements of {} to {} each take {} to {}; a lower --time-budget shortens them\n",
+             cases, readable_duration(options_.time_budget * kFirstShare), readable_duration(options_.time_budget),
+             readable_duration(most * kFirstShare), readable_duration(most));
+}
+
+/// Tells how long it will take if operations are too long for their time budget.
+void Bench::announce_long_operations(const std::vector<Subject>& subjects) const {
+  if (!team_.world().is_root()) return;
+  Seconds all = 0;
+  Seconds longest = 0;
+  for (const Subject& subject : subjects) {
+    all += subject.visit_time * static_cast<double>(std::min(subject.most_epochs, options_.epochs));
+    longest = std::max(longest, subject.visit_time);
+  }
+  if (all < kLong || all < options_.time_budget * static_cast<double>(subjects.size())) return;
+  fmt::print(stderr,
+             "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}\n",
+             subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
+}
+
+void Bench::show_planning(const Subject& subject, std::size_t place, std::size_t subjects) {
+  if (!progress_.is_due()) return;
+  progress_.show(fmt::format("estimating {} of {}: {}", place + 1, subjects, describe(subject.which)));
+}
+
+void Bench::show_progress(const std::vector<Subject>& subjects, const Subject& visited) {
+  if (!progress_.is_due()) return;
   std::int64_t done = 0;
   std::int64_t planned = 0;
   for (const Subject& subject : subjects) {
     done += subject.epochs_done;
     const bool more = subject.epochs_done < options_.epochs || wants_more(subject, subjects.size());
-    planned += more ? epochs_planned : subject.epochs_done;
+    planned += more ? std::min(epochs_planned_, subject.most_epochs) : subject.epochs_done;
   }
-  const Seconds left = (now() - began) / static_cast<double>(done) * static_cast<double>(planned - done);
-  progress_.show(done, planned, left);
+  const std::string left =
+      done == 0 ? ""
+                : fmt::format(", about {} left", readable_duration((now() - began_) / static_cast<double>(done) *
+                                                                   static_cast<double>(planned - done)));
+  progress_.show(
+      fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs_planned_, left, describe(visited.which)));
 }
 
 }  // namespace fabricbench

@@ -39,6 +39,8 @@ class Bench {
   void measure_cases(const std::vector<Case>& cases);
   /// Reports a row that is not measured.
   void skip(const Row& row);
+  /// Tells at once how long measuring that many cases will take, if it is long.
+  void announce(std::int64_t cases) const;
 
  private:
   struct Subject;  // a case, its plan and its results
@@ -77,7 +79,10 @@ class Bench {
   [[nodiscard]] std::uint64_t lost_so_far() const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
-  void show_progress(const std::vector<Subject>& subjects, std::int64_t epochs_planned, Seconds began);
+  void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
+  void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
+  [[nodiscard]] Seconds share_of_epoch() const;
+  void announce_long_operations(const std::vector<Subject>& subjects) const;
 
   const Team& team_;
   const Options& options_;
@@ -90,7 +95,9 @@ class Bench {
   std::uint64_t lost_before_ = 0;  // messages that this process lost before what is checked next
   std::mt19937_64 random_;
   Outputs& outputs_;
-  ProgressLine progress_;
+  Progress progress_;
+  Seconds began_ = 0;  // measuring the subjects at hand
+  std::int64_t epochs_planned_ = 0;
   Totals* totals_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Bench::Subject {
   Case which;
   Operation operation;
   VisitPlan plan{};
+  Seconds visit_time = 0;                                               // expected
+  std::int64_t most_epochs = std::numeric_limits<std::int64_t>::max();  // fewer if an operation takes too long
   std::int64_t epochs_done = 0;
   bool visited = false;
   Epoch current{};                // a group's first process: the visits of the epoch under way
@@ -34,6 +37,8 @@ struct Bench::Subject {
   host::NicTotal nics{};
   TransportCounters counted{};  // in the timed parts of all visits
   std::int64_t timed{};         // operations, of all visits
+
+  [[nodiscard]] bool has_all_epochs() const { return epochs_done >= most_epochs; }
 };
 
 }  // namespace fabricbench

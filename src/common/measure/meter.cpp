@@ -19,6 +19,7 @@ constexpr double kHopelesslyLate = 0.5;       // share above which starting by t
 constexpr double kToleratedClockError = 0.1;  // of the median
 constexpr Seconds kEstimateTime = 2e-3;
 constexpr std::int64_t kMostEstimateIterations = 4096;
+constexpr Seconds kLongOperation = 0.1;  // which is not warmed up more than once
 
 /// nccl-tests reads the host's clock after the final wait; only -I asks the device.
 bool times_on_host(const Options& options) { return options.like == Like::kNcclTests && !options.per_iteration; }
@@ -459,7 +460,10 @@ Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   const std::int64_t most = places ? std::max<std::int64_t>(*places / aggregated, 1) : kMostEstimateIterations;
   const std::int64_t first = std::clamp<std::int64_t>(warmup, 1, places ? most : std::max<std::int64_t>(warmup, 1));
   operation.prepare((places ? first : warmup + 2 * kMostEstimateIterations) * aggregated);
-  repeat(operation, first);
+  const Seconds began_first = now();
+  repeat(operation, 1);
+  const bool is_long = team_.world().max(now() - began_first) > kLongOperation;
+  if (!is_long) repeat(operation, first - 1);
   for (std::int64_t iterations = 1;; iterations = std::min(4 * iterations, most)) {
     if (places) operation.prepare(iterations * aggregated);
     team_.world().barrier();

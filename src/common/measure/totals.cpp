@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
 #include "common/measure/operation.h"
@@ -65,10 +66,17 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   OfGroup& group = groups_[row.group];
   group.busbw += measured.busbw;
   ++group.measurements;
-  group.samples += static_cast<double>(summary.samples);
-  group.slowest[summary.slowest_rank] += summary.slowest_share * static_cast<double>(summary.samples);
+  group.samples += summary.samples;
+  group.epochs += summary.epochs;
+  for (const TimesSlowest& count : summary.times_slowest) {
+    TimesSlowest& sum = group.slowest[count.rank];
+    sum.rank = count.rank;
+    sum.samples += count.samples;
+    sum.epochs += count.epochs;
+  }
   add_excess(measured.rank_times, group.excess);
   late_ += summary.late;
+  if (!options_.iterations && summary.epochs < options_.epochs) ++shortened_;
   started_by_barrier_ += summary.common_start ? 0 : 1;
   const bool all_lost = measured.lost.value_or(0) > 0 && measured.message_rate == 0;
   if (all_lost) ++all_lost_;
@@ -198,15 +206,25 @@ int Totals::slowest_group() const {
   return slowest;
 }
 
-Totals::Slowest Totals::slowest_rank(int group) const {
+/// Samples of one epoch are alike, so epochs are counted: a binomial test of how many of them a rank wins, with
+/// Bonferroni's correction for the choice of the rank.
+std::optional<Totals::Slowest> Totals::slowest_rank(int group, std::int64_t ranks) const {
+  constexpr double kBeyondChance = 1.5;  // times the samples that one rank has by chance
+  constexpr double kSignificance = 0.01;
+  constexpr double kLeastExcess = 0.001;  // below, times are equal but for the step of the clock
   const auto found = groups_.find(group);
-  if (found == groups_.end() || found->second.slowest.empty()) return {};
-  const auto by_samples = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto& most = *std::max_element(found->second.slowest.begin(), found->second.slowest.end(), by_samples);
-  const auto rank = static_cast<std::size_t>(most.first);
-  const std::vector<double>& excess = found->second.excess;
-  const auto measurements = static_cast<double>(found->second.measurements);
-  return {most.first, most.second / found->second.samples, rank < excess.size() ? excess[rank] / measurements : 0};
+  if (found == groups_.end() || found->second.slowest.empty() || ranks < 2) return std::nullopt;
+  const OfGroup& sums = found->second;
+  const auto by_samples = [](const auto& a, const auto& b) { return a.second.samples < b.second.samples; };
+  const TimesSlowest& most = std::max_element(sums.slowest.begin(), sums.slowest.end(), by_samples)->second;
+  const auto rank = static_cast<std::size_t>(most.rank);
+  const double excess = rank < sums.excess.size() ? sums.excess[rank] / static_cast<double>(sums.measurements) : 0;
+  const Slowest slowest{most.rank, static_cast<double>(most.samples) / static_cast<double>(sums.samples), most.epochs,
+                        sums.epochs, excess};
+  const double chance = 1 / static_cast<double>(ranks);
+  const double by_chance = static_cast<double>(ranks) * binomial_tail(sums.epochs, chance, most.epochs);
+  if (slowest.share < kBeyondChance * chance || by_chance > kSignificance || excess < kLeastExcess) return std::nullopt;
+  return slowest;
 }
 
 std::string Totals::precision_line() const {

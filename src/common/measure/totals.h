@@ -30,6 +30,8 @@ class Totals {
   [[nodiscard]] std::vector<std::string> repeatability() const;
   [[nodiscard]] std::int64_t measurements() const { return measurements_; }
   [[nodiscard]] std::int64_t late() const { return late_; }
+  /// Measurements with fewer epochs than usual, since an operation takes long for the time budget.
+  [[nodiscard]] std::int64_t shortened() const { return shortened_; }
   /// Isolated: measurements that could not start by the common clock.
   [[nodiscard]] std::int64_t started_by_barrier() const { return started_by_barrier_; }
   /// Measurements whose time is below the resolution of the device's clock, and the coarsest resolution of those.
@@ -43,14 +45,17 @@ class Totals {
   /// are no others.
   [[nodiscard]] int slowest_group() const;
 
-  /// The rank of a group that was slowest most often: its share of the group's samples, and the excess of its times
-  /// over those of the group's median rank, relative, as the mean over the measurements.
+  /// The rank of a group that was slowest most often.
   struct Slowest {
     int rank = 0;
-    double share = 0;
-    double excess = 0;
+    double share = 0;             ///< of the group's samples
+    std::int64_t epochs = 0;      ///< in which it was slowest more often than any other rank
+    std::int64_t all_epochs = 0;  ///< of the group
+    double excess = 0;            ///< of its times over the median rank's, relative, as the mean over the measurements
   };
-  [[nodiscard]] Slowest slowest_rank(int group) const;
+  /// The slowest of the `ranks` ranks of a group. Empty unless it is so in clearly more samples than one rank in
+  /// `ranks` would be by chance, in more epochs than chance explains, and by more than nothing.
+  [[nodiscard]] std::optional<Slowest> slowest_rank(int group, std::int64_t ranks) const;
 
   /// The figures of one measurement of messages between two ranks.
   struct Figures {
@@ -80,10 +85,11 @@ class Totals {
   struct OfGroup {
     double busbw = 0;  // sum
     std::int64_t measurements = 0;
-    double samples = 0;
-    std::map<int, double> slowest;  // by rank: samples in which it took longest
-    std::vector<double> excess;     // by rank: sum over measurements
-    Figures largest{};              // of the largest message
+    std::int64_t samples = 0;
+    std::int64_t epochs = 0;
+    std::map<int, TimesSlowest> slowest;  // by rank
+    std::vector<double> excess;           // by rank: sum over measurements
+    Figures largest{};                    // of the largest message
     std::optional<Figures> least_bandwidth{};
     std::optional<Figures> most_bandwidth{};
   };
@@ -114,6 +120,7 @@ class Totals {
   std::int64_t fewest_epochs_ = 0;
   std::int64_t most_epochs_ = 0;
   std::int64_t late_ = 0;
+  std::int64_t shortened_ = 0;
   std::int64_t started_by_barrier_ = 0;
   std::optional<Figures> least_bandwidth_;
   std::optional<Figures> largest_latency_;

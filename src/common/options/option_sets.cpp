@@ -123,7 +123,7 @@ OptionSet sizes() {
              size(&SizeRange::min_bytes)),
       option(kSizes, "-e,--maxbytes,--max-bytes", "SIZE", "last message size; lowered to what fits in memory",
              size(&SizeRange::max_bytes)),
-      option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes, unless a factor is given",
+      option(kSizes, "-i,--stepbytes,--step-bytes", "SIZE", "increment between sizes, if no factor is given",
              size(&SizeRange::step_bytes)),
       option(kSizes, "-f,--stepfactor,--step-factor", "N", "factor between sizes; 1: use --stepbytes", step_factor())};
 }

@@ -158,6 +158,7 @@ void take_conventions(Options& options) {
   }
   if (!options.iterations) options.iterations = 20;
   if (!options.has_given({"warmup_iters"})) options.warmup = 1;
+  if (!options.has_given({"stepfactor"})) options.sizes.step_factor = 1;
   if (!options.has_given({"average"})) options.average = RankAggregate::kMean;
   if (!options.has_given({"buffers"})) options.buffers = BufferPolicy::kRotate;
 }

@@ -155,6 +155,11 @@ void describe(Form& form, Record& traffic) {
   form("received_bytes", natural(traffic.received), "bytes that the rank receives");
 }
 
+template <typename Form, record::Of<TimesSlowest> Record>
+void describe(Form& form, Record& count) {
+  form.hidden(count.rank, count.samples, count.epochs);
+}
+
 /// The results of the checks.
 template <typename Form, record::Of<Measurement> Record>
 void describe_checks(Form& form, Record& measured) {
@@ -236,7 +241,7 @@ void describe(Form& form, Record& measured) {
   form("common_start", summary.common_start,
        "isolated timing: false if a barrier instead of the clock started some epoch");
   form("samples_us", left_out_if_none(us(measured.samples)), "with `--samples`: every sample, in the order measured");
-  form.hidden(measured.wrong_ranks, measured.first_wrong, measured.unrepeated);
+  form.hidden(measured.wrong_ranks, measured.first_wrong, measured.unrepeated, summary.times_slowest);
 }
 
 template <typename Form, record::Of<Row> Record>

@@ -1,7 +1,6 @@
 #include "common/watch/progress.h"
 
 #include <cstdio>
-#include <string>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,26 +11,37 @@
 namespace fabricbench {
 namespace {
 
-constexpr Seconds kInterval = 0.2;
+Seconds interval_of(ProgressForm form) { return form == ProgressForm::kOneLine ? 0.2 : 10; }
 
 }  // namespace
 
-bool ProgressLine::wanted() { return isatty(STDERR_FILENO) != 0 || launcher_has_terminal(STDERR_FILENO); }
+ProgressForm progress_form(bool tells, bool asked_for) {
+  if (!tells) return ProgressForm::kNone;
+  const bool watched = asked_for || isatty(STDERR_FILENO) != 0 || launcher_has_terminal(STDERR_FILENO);
+  return watched ? ProgressForm::kOneLine : ProgressForm::kLog;
+}
 
-void ProgressLine::show(std::int64_t done, std::int64_t planned, Seconds left) {
-  if (!shown_) return;
-  const Seconds time = now();
-  if (last_ >= 0 && time - last_ < kInterval) return;
-  last_ = time;
-  visible_ = true;
-  fmt::print(stderr, "\r# measured {} of {} {}, about {:.0f} s left   ", done, planned, what_, left);
+Progress::Progress(ProgressForm form)
+    : form_(form), next_(form == ProgressForm::kLog ? now() + interval_of(form) : 0) {}
+
+bool Progress::is_due() const { return form_ != ProgressForm::kNone && now() >= next_; }
+
+void Progress::show(std::string_view text) {
+  if (form_ == ProgressForm::kNone) return;
+  next_ = now() + interval_of(form_);
+  if (form_ == ProgressForm::kLog) {
+    fmt::print(stderr, "fabricbench: progress: {}\n", text);
+  } else {
+    fmt::print(stderr, "\r# {:{}}", text, width_);
+    width_ = text.size();
+  }
   std::fflush(stderr);
 }
 
-void ProgressLine::clear() {
-  if (!visible_) return;
-  visible_ = false;
-  fmt::print(stderr, "\r{:60}\r", "");
+void Progress::clear() {
+  if (width_ == 0) return;
+  fmt::print(stderr, "\r{:{}}\r", "", width_ + 2);
+  width_ = 0;
   std::fflush(stderr);
 }
 

@@ -1,31 +1,38 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 
 #include "common/core/units.h"
 
 namespace fabricbench {
 
-/// One line on stderr with the progress of the run. It is overwritten in place, and cleared before other output.
-class ProgressLine {
+/// How a process tells of its progress on stderr.
+enum class ProgressForm {
+  kNone,
+  kOneLine,  ///< somebody watches: one line, which is overwritten in place and cleared before other output
+  kLog,      ///< a new line every ten seconds
+};
+
+/// `tells`: whether this process speaks for the job. `asked_for`: by --progress. One line if stderr is a terminal, or
+/// if the launcher that forwards it has one.
+[[nodiscard]] ProgressForm progress_form(bool tells, bool asked_for);
+
+/// The progress of the run on stderr.
+class Progress {
  public:
-  /// `what`: the unit of progress.
-  explicit ProgressLine(bool shown, std::string_view what = "epochs") : shown_(shown), what_(what) {}
+  explicit Progress(ProgressForm form);
 
-  /// Whether somebody watches: stderr is a terminal, or the launcher that forwards it has one.
-  [[nodiscard]] static bool wanted();
-
-  [[nodiscard]] bool shown() const { return shown_; }
-  /// Prints at most a few times per second, however often it is called.
-  void show(std::int64_t done, std::int64_t planned, Seconds left);
+  /// Whether enough time has passed since the last line.
+  [[nodiscard]] bool is_due() const;
+  /// Writes a line, whether or not it is due.
+  void show(std::string_view text);
   void clear();
 
  private:
-  bool shown_;
-  std::string_view what_;
-  bool visible_ = false;
-  Seconds last_ = -1;
+  ProgressForm form_;
+  std::size_t width_ = 0;  // of the line that stands
+  Seconds next_;
 };
 
 }  // namespace fabricbench
