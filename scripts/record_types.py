@@ -104,6 +104,7 @@ TYPES = {
     },
     "epoch": {
         "size_bytes": int,
+        "count": int,
         "datatype": str,
         "reduction": str,
         "root": int,
@@ -111,6 +112,8 @@ TYPES = {
         "in_place": bool,
         "epoch": int,
         "time_us_median": float,
+        "algbw_gb_per_s": float,
+        "busbw_gb_per_s": float,
         "samples": int,
         "late_starts": int,
     },
@@ -205,6 +208,7 @@ TYPES = {
         "finished_utc": str,
         "out_of_place": ("measurement", None),
         "in_place": ("measurement", None),
+        "cut_short": bool,
     },
     "reading": {
         "round": int,

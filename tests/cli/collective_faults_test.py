@@ -5,7 +5,7 @@ import re
 from launch import ProgramTest, fault, program_of, rows
 
 WRONG_DATA = 5
-FOUND = re.compile(r"^fabricbench: wrong data in (?P<collective>\w+) 64 KiB float \S+.*, out of place: (?P<count>\d+) "
+FOUND = re.compile(r"^fabricbench: wrong data in (?P<collective>\w+) 64 KiB float.*, out of place: (?P<count>\d+) "
                    r"elements? over 1 rank; rank (?P<rank>\d+): first at element (?P<offset>\d+): "
                    r"expected (?P<expected>.+), got (?P<got>.+)$")
 

@@ -10,6 +10,8 @@ from launch import Job, ProgramTest, command, environment, fault, in_a_few_tries
 TIMEOUT = 4
 NOT_JUDGED = 7
 FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
+LONG = ("-b", 1024, "-e", 4096, "-f", 2, "--placement", "out", "--time-budget", 200, "--epochs", 1000)
+LONG_SIZES = [1024, 2048, 4096]
 FOR_EVER_IN_EPOCHS = ("-b", 1024, "-e", 4096, "-f", 2, "-N", 0, "--time-budget", 0.05)
 
 
@@ -119,3 +121,62 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
         job = self.start(*FOR_EVER)
         job.process.send_signal(signal.SIGINT)
         self.assertNotEqual(self.end_of(job).status, 0)
+
+    def start_long(self, file, *arguments):
+        """A running job that measures in epochs, of which every size has had one; its rows would take long."""
+        job = Job(command(2, (*LONG, "--json", file, "--force", *arguments)), env=environment())
+        self.addCleanup(job.__exit__)
+        job.read_pids(2)
+        wait_until(lambda: file.exists() and {line["size_bytes"] for line in self.whole_lines_of(file)
+                                              if line["kind"] == "epoch"} == set(LONG_SIZES), "no epochs")
+        return job
+
+    def whole_lines_of(self, file):
+        return [json.loads(line) for line in file.read_text().splitlines(True) if line.endswith("\n")]
+
+    def check_cut_short(self, result, file, reason):
+        """What the finished epochs tell is in the table and in the files."""
+        _, mark, table = result.stdout.partition("# Cut short: the rows below ")
+        self.assertTrue(mark, result.stdout)
+        self.assertEqual([int(line.split()[0]) for line in table.splitlines()[1:] if not line.startswith("#") and line.strip()],
+                         LONG_SIZES)
+        self.assertRegex(table, rf"\n# Ended early: {reason}")
+        lines = self.lines_of(file)
+        found = [line for line in lines if line["kind"] == "row"]
+        self.assertEqual([row["size_bytes"] for row in found], LONG_SIZES)
+        self.assertEqual({row["cut_short"] for row in found}, {True})
+        for row in found:
+            medians = sorted(line["time_us_median"] for line in lines
+                             if line["kind"] == "epoch" and line["size_bytes"] == row["size_bytes"])
+            measured = row["out_of_place"]
+            self.assertEqual(sorted(measured["epoch_times_us"]), medians)
+            self.assertEqual(measured["time_us_interval"] is None, len(medians) < 6)
+        self.assertRegex(lines[-1]["reason"], reason)
+
+    def test_rows_of_a_job_that_is_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                file, csv = self.directory / "run.json", self.directory / "run.csv"
+                job = self.start_long(file, "--csv", csv)
+                job.process.send_signal(number)
+                result = self.end_of(job)
+                self.assertNotEqual(result.status, 0)
+                self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIG(TERM|INT)")
+                self.assertRegex(result.stderr, r"all_reduce_perf: rank 0 on \S+ was ended by SIG(TERM|INT)\n")
+                self.assertEqual([line.rpartition(",")[2] for line in csv.read_text().splitlines()],
+                                 ["cut_short", *["1"] * len(LONG_SIZES)])
+
+    def test_rows_of_a_job_with_a_dead_rank(self):
+        file = self.directory / "run.json"
+        job = self.start_long(file)
+        kill(job.pids[1], signal.SIGKILL)
+        self.check_cut_short(self.end_of(job), file, r".+")
+
+    @in_a_few_tries
+    def test_rows_of_a_job_with_a_stopped_rank(self):
+        file = self.directory / "run.json"
+        job = self.start_long(file, "-T", 2)
+        kill(job.pids[1], signal.SIGSTOP)
+        result = self.end_of(job)
+        self.assertEqual(result.status, TIMEOUT, result.stderr)
+        self.check_cut_short(result, file, r"no progress for .*")

@@ -123,6 +123,18 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
                 self.run_program("--json", file, *others)
                 self.assertFalse(file.exists())
 
+    def test_standard_output_as_a_file(self):
+        """The table makes room."""
+        for option, begins in (("--json", '{"kind":"context"'), ("--csv", "size_bytes,"), ("-J", "{")):
+            with self.subTest(option):
+                result = self.run_program("-b", 8, "-e", 8, "-n", 1, option, "-")
+                self.assertEqual(result.status, 0, result.stderr)
+                self.assertTrue(result.stdout.startswith(begins), result.stdout)
+                self.assertNotIn("#", result.stdout.splitlines()[0])
+                self.assertIn("# Avg bus bandwidth", result.stderr)
+        result = self.run_program("-b", 8, "-e", 8, "-n", 1, "--json", "-", "--csv", "-")
+        self.check(result, USAGE, "'-' is given for two outputs; give each its own file")
+
     def test_two_outputs_in_one_file(self):
         file = self.directory / "results"
         result = self.run_program("-b", 8, "-e", 8, "-n", 1, "--json", file, "--csv", file, "--force")
@@ -209,9 +221,20 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
         result = self.run_with("1e6")
         self.assertEqual(result.status, TOO_SLOW)
         self.assertRegex(self.average_line(result), r" : [\d.e-]+ FAILED$")
-        self.assertRegex(self.own_lines(result)[0], r"^all_reduce_perf: the average busbw, [\d.e-]+ GB/s, is below 0.9 "
-                                                    r"times the 1e\+06 GB/s required$")
+        self.assertRegex(self.own_lines(result)[0],
+                         r"^all_reduce_perf: The operation had [\d.e-]+ GB/s \(busbw\) as the average of its rows; --min-bw "
+                         r"requires 1e\+06 GB/s$")
         self.assertEqual(len(self.own_lines(result)), 1)
+
+    def test_of_pairs(self):
+        for program in ("send_recv_bw", "send_recv_bibw", "tcp_bw", "tcp_bibw"):
+            for required, status in ((1e-6, 0), (1e6, TOO_SLOW)):
+                with self.subTest((program, required)):
+                    result = self.run_program("-b", "4K", "-e", "4K", "-n", 10, "--min-bw", required,
+                                              program=str(PROGRAMS / program))
+                    self.assertEqual(result.status, status, result.stderr)
+                    if status:
+                        self.assertIn("as the average of its rows; --min-bw requires 1e+06 GB/s\n", result.stderr)
 
     def test_the_option_goes_before_the_variable(self):
         self.assertEqual(self.run_with("1e6", "--min-bw", "0.000001").status, 0)

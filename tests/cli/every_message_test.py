@@ -43,7 +43,7 @@ class EveryMessage(PairTest):  # 2 ranks, 20 s
         result = self.run_program(*STREAM, "-c", "all", program=str(PROGRAMS / "send_recv_bw"), variables=ONE_WRONG)
         self.assertEqual(result.status, WRONG_DATA, result.stderr)
         self.assertRegex(result.stdout, r"# Note: Every message was checked: [\d,]+ messages, 1 wrong\n")
-        self.assertRegex(result.stderr, r"256 B int8 none, out of place: 1 element of 1 message over 1 rank; rank 1: first in "
+        self.assertRegex(result.stderr, r"messages of 256 B: 1 element of 1 message over 1 rank; rank 1: first in "
                                         rf"message {WRONG % WINDOW} of window {WRONG // WINDOW}, byte 255: "
                                         r"expected -?\d+, got -?\d+")
 

@@ -77,7 +77,7 @@ class Reports(ProgramTest):  # 5 ranks, 1 s
     def test_rows_of_a_group_stay_together_where_all_come_at_the_end(self):
         stdout = self.run_well("-b", 4096, "-e", 8192, "-f", 2, "--time-budget", 0.05, "--stats", "--split", "DIV 2",
                                ranks=4).stdout
-        self.assertEqual(re.findall(r"^# Group (\d): ", stdout, re.MULTILINE), ["0", "1"] * 2)  # table, statistics
+        self.assertEqual(re.findall(r"^# Group (\d): ", stdout, re.MULTILINE), ["0", "1"] * 3)  # table, both of the statistics
 
     def test_json(self):
         lines = self.run_json(*SWEEP, "--split", "MOD 2", program=program_of("all_gather"), ranks=5)[1]
@@ -113,7 +113,7 @@ class Reports(ProgramTest):  # 5 ranks, 1 s
     def test_a_size_too_small_for_one_group(self):
         stdout = self.run_well("-b", 32, "-e", 64, "-f", 2, "-n", 2, "--split", "MOD 2",
                                program=program_of("all_gather"), ranks=5).stdout
-        self.assertIn("# skipped: 32 bytes, float none: 3 ranks share it in parts of 16 bytes, which takes 48 bytes at least\n",
+        self.assertIn("# skipped: 32 bytes, float: 3 ranks share it in parts of 16 bytes, which takes 48 bytes at least\n",
                       stdout)
         self.assertEqual([row[0] for row in rows(stdout)], ["48", "64"])
 

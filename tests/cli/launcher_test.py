@@ -4,8 +4,18 @@ import re
 
 from launch import PROGRAM, Job, ProgramTest, environment
 
+LAUNCHERS = {
+    "OMPI_COMM_WORLD_SIZE": "Open MPI's mpirun",
+    "FLUX_JOB_SIZE": "Flux",
+    "JSM_NAMESPACE_SIZE": "jsrun",
+    "PMI_SIZE": "mpiexec",
+    "SLURM_NTASKS": "Slurm",
+    "SLURM_STEP_NUM_TASKS": "Slurm",
+}
 RANK_VARIABLES = {
     "OMPI_COMM_WORLD_SIZE": "OMPI_COMM_WORLD_RANK",
+    "FLUX_JOB_SIZE": "FLUX_TASK_RANK",
+    "JSM_NAMESPACE_SIZE": "JSM_NAMESPACE_RANK",
     "PMI_SIZE": "PMI_RANK",
     "SLURM_NTASKS": "SLURM_PROCID",
     "SLURM_STEP_NUM_TASKS": "SLURM_PROCID",
@@ -17,7 +27,7 @@ class Launcher(ProgramTest):  # 1 rank, 5 s
 
     def run_alone(self, **variables):
         """Without any launcher; what a surrounding one has set is taken out."""
-        surrounding = {name: None for pair in RANK_VARIABLES.items() for name in pair}
+        surrounding = {name: None for name in (*RANK_VARIABLES, *RANK_VARIABLES.values(), "PALS_RANKID", "PMIX_RANK")}
         with Job(ARGUMENTS, env=environment(**{**surrounding, **variables})) as job:
             return job.finish()
 
@@ -28,10 +38,25 @@ class Launcher(ProgramTest):  # 1 rank, 5 s
                 self.assertEqual((result.status, result.stdout), (3, ""), result.stderr)
                 self.assertRegex(
                     result.stderr,
-                    re.compile(rf"\Aall_reduce_perf: {ranks}=4, but every process is alone in its MPI \(.+\): the "
-                               rf"launcher belongs to another MPI than the one this program is linked to; start it "
-                               rf"with that MPI's mpirun, or build it with the launcher's MPI \(to run one process on "
-                               rf"purpose, unset {ranks}\)\n\Z"))
+                    re.compile(rf"\Aall_reduce_perf: launched by {LAUNCHERS[ranks]} \({ranks}=4\), but this MPI \(.+\) "
+                               rf"sees one rank: the launcher belongs to another MPI, or lacks its plugin for this one; "
+                               rf"start the program with this MPI's mpirun, or build it with the launcher's MPI \(to run "
+                               rf"one process on purpose, unset {ranks}\)\n\Z"))
+
+    def test_that_gives_no_number(self):
+        """The second rank is the first to know that there are others."""
+        for variable in ("PALS_RANKID", "PMIX_RANK"):
+            with self.subTest(variable):
+                self.assertEqual(self.run_alone(**{variable: "0"}).status, 0)
+                second = self.run_alone(**{variable: "1"})
+                self.assertEqual((second.status, second.stdout), (3, ""))
+                self.assertIn(f"({variable}=1), but this MPI (", second.stderr)
+                self.assertEqual(self.run_alone(**{variable: "2"}).stderr, "")
+
+    def test_allocation(self):
+        result = self.run_alone(SLURM_NTASKS="8")
+        self.assertEqual((result.status, result.stdout), (3, ""))
+        self.assertIn("SLURM_NTASKS=8: this is an allocation of Slurm, but neither srun nor mpirun started", result.stderr)
 
     def test_of_another_mpi_is_explained_by_one_process(self):
         for ranks, rank in RANK_VARIABLES.items():
@@ -44,7 +69,8 @@ class Launcher(ProgramTest):  # 1 rank, 5 s
             with self.subTest(variables):
                 result = self.run_alone(**variables)
                 self.assertEqual((result.status, result.stderr), (0, ""))
-                self.assertIn("# One rank: nothing crosses a network, and busbw is 0 by definition", result.stdout)
+                self.assertIn("# One rank: nothing crosses a network, and busbw is 0 by definition; start more with "
+                              "mpirun -np N\n", result.stdout)
                 self.assertIn("# Avg bus bandwidth    : 0 \n", result.stdout)
 
     def test_variables_that_are_no_numbers(self):

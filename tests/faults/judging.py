@@ -7,6 +7,8 @@ from collections import Counter, namedtuple
 
 from combinations import ALL, ENDS_OF_FILES, LAUNCHER_HANGS, OK, OWN_STATUSES, SIGNALS, STUCK, TIMEOUT
 
+BY_SIGNAL = 128  # and the signal's number: the exit status of a process that it ended
+
 
 def rows(text):
     return [line.split() for line in text.splitlines() if re.match(r"\s*\d", line)]
@@ -109,6 +111,8 @@ class Judge:
         if not kinds["end"] or self.combination.fault in ("kill", *SIGNALS):
             return ""
         said = self.lines[-1].get("exit_status")
+        if said > BY_SIGNAL and self.status != OK:  # the launcher ended this rank because of another one, which has the status
+            return ""
         if said != self.status and not (said == OK and "all results are written" in self.said):
             return f"the record ends with {said}, the job with {self.status}"
         return ""

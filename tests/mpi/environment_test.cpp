@@ -2,12 +2,14 @@
 
 #include "common/mpi/environment.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/core/error.h"
 #include "common/mpi/communicator.h"
@@ -20,7 +22,8 @@ class LauncherVariables {
  public:
   explicit LauncherVariables(const std::map<std::string, std::string>& variables) {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
-                             "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_PROCID"}) {
+                             "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_PROCID", "FLUX_JOB_SIZE", "FLUX_TASK_RANK",
+                             "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "PALS_RANKID", "PMIX_RANK"}) {
       const char* value = std::getenv(name);
       before_[name] = value != nullptr ? std::optional<std::string>(value) : std::nullopt;
       unsetenv(name);
@@ -57,6 +60,15 @@ const LaunchExample kLaunches[] = {
     {"mpirun within an allocation of Slurm",
      {{"SLURM_NTASKS", "64"}, {"SLURM_PROCID", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "2"}},
      {"OMPI_COMM_WORLD_SIZE", 4, 2}},
+    {"Flux, which sets PMI's variables too",
+     {{"FLUX_JOB_SIZE", "4"}, {"FLUX_TASK_RANK", "3"}, {"PMI_SIZE", "4"}, {"PMI_RANK", "3"}},
+     {"FLUX_JOB_SIZE", 4, 3}},
+    {"jsrun",
+     {{"JSM_NAMESPACE_SIZE", "6"}, {"JSM_NAMESPACE_RANK", "5"}, {"PMIX_RANK", "5"}},
+     {"JSM_NAMESPACE_SIZE", 6, 5}},
+    {"PALS, which gives a rank alone", {{"PALS_RANKID", "3"}}, {"PALS_RANKID", 4, 3}},
+    {"PMIx", {{"PMIX_RANK", "1"}}, {"PMIX_RANK", 2, 1}},
+    {"the first rank of PMIx, which may be alone", {{"PMIX_RANK", "0"}}, {"", 1, 0}},
     {"not a number", {{"PMI_SIZE", "two"}, {"PMI_RANK", "1"}}, {"", 1, 0}},
     {"a number and more", {{"PMI_SIZE", "2x"}, {"PMI_RANK", "1"}}, {"", 1, 0}},
     {"nothing", {{"PMI_SIZE", ""}}, {"", 1, 0}},
@@ -72,10 +84,31 @@ TEST(Environment, LauncherIsToldByItsVariables) {
   }
 }
 
+TEST(Environment, LaunchersThatGiveNoNumberLetTheSecondRankSpeak) {
+  const std::map<std::string, std::string> set = {{"PALS_RANKID", "1"}};
+  const LauncherVariables variables(set);
+  EXPECT_EQ(launch_from_environment().first_to_know(), 1);
+}
+
+TEST(Environment, AllocationHasNotStartedTheProcess) {
+  const std::map<std::string, std::string> set = {{"SLURM_NTASKS", "8"}};
+  const LauncherVariables variables(set);
+  try {
+    check_launcher(launch_from_environment(), 1);
+    ADD_FAILURE() << "no error, though there are eight tasks";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kMissing);
+    EXPECT_STREQ(
+        error.what(),
+        "SLURM_NTASKS=8: this is an allocation of Slurm, but neither srun nor mpirun started this process; put one "
+        "of them before the program (to run one process on purpose, unset SLURM_NTASKS)");
+  }
+}
+
 TEST(Environment, LaunchOfThisJobAgreesWithMpi) {
   const Communicator world = Communicator::world();
   const Launch launch = launch_from_environment();
-  if (launch.variable.empty()) GTEST_SKIP() << "started without a launcher";
+  if (launch.variable.empty() || !launch.knows_ranks) GTEST_SKIP() << "started without a launcher that tells";
   EXPECT_EQ(launch.ranks, world.size());
   EXPECT_EQ(launch.rank, world.rank());
 }
@@ -89,14 +122,22 @@ TEST(Environment, RanksTogetherAreRight) {
 }
 
 TEST(Environment, ForeignLauncherIsNamed) {
-  try {
-    check_launcher({"PMI_SIZE", 4, 2}, 1);
-    ADD_FAILURE() << "no error, though each of four processes is alone";
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    EXPECT_EQ(error.status(), ExitStatus::kMissing);
-    EXPECT_NE(message.find("PMI_SIZE=4"), std::string::npos) << message;
-    EXPECT_NE(message.find(library()), std::string::npos) << message;
+  const std::pair<std::map<std::string, std::string>, std::string> launches[] = {
+      {{{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}, "launched by mpiexec (PMI_SIZE=4)"},
+      {{{"FLUX_JOB_SIZE", "4"}, {"FLUX_TASK_RANK", "0"}}, "launched by Flux (FLUX_JOB_SIZE=4)"},
+      {{{"PALS_RANKID", "3"}}, "launched by PALS (PALS_RANKID=3)"},
+  };
+  for (const auto& [variables, beginning] : launches) {
+    const LauncherVariables only(variables);
+    try {
+      check_launcher(launch_from_environment(), 1);
+      ADD_FAILURE() << "no error, though each of several processes is alone";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), ExitStatus::kMissing);
+      EXPECT_TRUE(std::string(error.what())
+                      .starts_with(fmt::format("{}, but this MPI ({}) sees one rank: ", beginning, library())))
+          << error.what();
+    }
   }
 }
 

@@ -249,11 +249,11 @@ class Environment : public testing::Test {
 };
 
 TEST_F(Environment, SetsOptionsAndTheCommandLineWins) {
-  EXPECT_EQ(with_arguments({"-n", "5"}).min_average_busbw_gb_per_s, 0);
+  EXPECT_EQ(with_arguments({"-n", "5"}).min_bandwidth_gb_per_s, 0);
   setenv("NCCL_TESTS_MIN_BW", "40.5", 1);
-  EXPECT_EQ(with_arguments({"-n", "5"}).min_average_busbw_gb_per_s, 40.5);
+  EXPECT_EQ(with_arguments({"-n", "5"}).min_bandwidth_gb_per_s, 40.5);
   EXPECT_EQ(with_arguments({"-n", "5"}).iterations, 5);
-  EXPECT_EQ(with_arguments({"--min-bw", "7"}).min_average_busbw_gb_per_s, 7);
+  EXPECT_EQ(with_arguments({"--min-bw", "7"}).min_bandwidth_gb_per_s, 7);
 }
 
 TEST_F(Environment, IsRefusedWhereItMakesNoSense) {

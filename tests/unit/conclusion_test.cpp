@@ -102,21 +102,38 @@ TEST(Conclusion, OfARunWithoutChecksSaysSo) {
   EXPECT_NE(ending_of(context, {row_of(0, 10)}).reason.find("nothing was checked"), std::string::npos);
 }
 
-TEST(Conclusion, IsTooSlowBelowNineTenthsOfWhatIsRequired) {
+TEST(Conclusion, IsTooSlowBelowTheRequiredAverage) {
   Context context = one_group(2);
-  context.options.min_average_busbw_gb_per_s = 10;
-  const Ending enough = ending_of(context, {row_of(0, 9)});
+  context.options.min_bandwidth_gb_per_s = 10;
+  const Ending enough = ending_of(context, {row_of(0, 10)});
   EXPECT_EQ(enough.exit_status, 0);
   EXPECT_EQ(enough.fast_enough, true);
-  const Ending slow = ending_of(context, {row_of(0, 8.99)});
+  const Ending slow = ending_of(context, {row_of(0, 9.99)});
   EXPECT_EQ(slow.exit_status, static_cast<int>(ExitStatus::kTooSlow));
   EXPECT_EQ(slow.fast_enough, false);
-  EXPECT_EQ(slow.reason, "the average busbw, 8.99 GB/s, is below 0.9 times the 10 GB/s required");
+  EXPECT_EQ(slow.reason, "The operation had 9.99 GB/s (busbw) as the average of its rows; --min-bw requires 10 GB/s");
+}
+
+TEST(Conclusion, LikeNcclTestsIsTooSlowBelowNineTenthsOfTheRequiredAverage) {
+  Context context = one_group(2);
+  context.options.min_bandwidth_gb_per_s = 10;
+  context.options.like = Like::kNcclTests;
+  EXPECT_EQ(ending_of(context, {row_of(0, 9)}).exit_status, 0);
+  const Ending slow = ending_of(context, {row_of(0, 8.99)});
+  EXPECT_EQ(slow.exit_status, static_cast<int>(ExitStatus::kTooSlow));
+  EXPECT_EQ(slow.reason,
+            "The operation had 8.99 GB/s (busbw) as the average of its rows; --min-bw requires 0.9 of 10 GB/s");
+}
+
+TEST(Conclusion, OfNothingMeasuredJudgesNoBandwidth) {
+  Context context = one_group(2);
+  context.options.min_bandwidth_gb_per_s = 10;
+  EXPECT_EQ(ending_of(context, {}).exit_status, static_cast<int>(ExitStatus::kNotJudged));
 }
 
 TEST(Conclusion, OfWrongDataIsWrongDataEvenWhereItIsTooSlowAsWell) {
   Context context = one_group(2);
-  context.options.min_average_busbw_gb_per_s = 10;
+  context.options.min_bandwidth_gb_per_s = 10;
   testing::internal::CaptureStderr();
   const Ending ending = ending_of(context, {wrong_row()});
   (void)testing::internal::GetCapturedStderr();
@@ -192,9 +209,11 @@ TEST(Conclusion, ReportsEachGroupAndTheSlowestByName) {
 
 TEST(Conclusion, JudgesTheSlowestGroup) {
   Context context = two_groups();
-  context.options.min_average_busbw_gb_per_s = 11;
+  context.options.min_bandwidth_gb_per_s = 11;
   const Ending ending = ending_of(context, {row_of(0, 20), row_of(1, 9)});
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow));
+  EXPECT_TRUE(ending.reason.starts_with("Group 1 (ranks 1, 3; hosts node-a, node-b) had 9 GB/s (busbw)"))
+      << ending.reason;
 }
 
 TEST(Conclusion, OfOneGroupSpeaksOfNoGroups) {

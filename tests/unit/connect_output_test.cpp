@@ -120,7 +120,7 @@ TEST(ConnectRow, IsPackedWhole) {
 
 TEST(ConnectOptions, AreThoseThatMeanSomethingToConnections) {
   EXPECT_EQ(test::own_options(connections()),
-            (std::set<std::string>{"iters", "parallel", "messages", "size", "connection", "ib_dev", "ib_port",
+            (std::set<std::string>{"iters", "quick", "parallel", "messages", "size", "connection", "ib_dev", "ib_port",
                                    "gid_index", "stall_timeout", "pairs", "timeout", "stall_action"}));
 }
 

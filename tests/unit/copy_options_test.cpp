@@ -16,7 +16,7 @@ const Program& copies() { return test::kGpuCopyBw; }
 TEST(CopyOptions, AreThoseThatMeanSomethingToCopies) {
   EXPECT_EQ(test::own_options(copies()),
             (std::set<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "iters", "warmup_iters", "epochs",
-                                   "time_budget", "seed", "timeout", "stall_action", "check", "device"}));
+                                   "time_budget", "quick", "seed", "timeout", "stall_action", "check", "device"}));
 }
 
 TEST(CopyOptions, BeginWithOneSize) {

@@ -102,7 +102,7 @@ TEST(Options, ReadEveryValueThere) {
   EXPECT_EQ(options.csv_file, "b.csv");
   EXPECT_EQ(options.nccl_tests_json_file, "c.json");
   EXPECT_TRUE(options.force && options.samples && options.stats && options.quiet && options.progress);
-  EXPECT_EQ(options.min_average_busbw_gb_per_s, 12.5);
+  EXPECT_EQ(options.min_bandwidth_gb_per_s, 12.5);
 }
 
 TEST(Options, ReadTheNumbersOfAverageAndBlocking) {

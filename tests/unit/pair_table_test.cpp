@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
@@ -217,8 +218,7 @@ TEST(PairTable, SaysWhyASizeWasSkipped) {
   Row row = row_of(3, 1e-6);
   row.out_of_place.reset();
   row.skipped = "it is no whole element";
-  EXPECT_EQ(rows_text(quiet_context(Figure::kLatency, 4), {row}),
-            "# skipped: 3 bytes, int8 none: it is no whole element\n");
+  EXPECT_EQ(rows_text(quiet_context(Figure::kLatency, 4), {row}), "# skipped: 3 bytes: it is no whole element\n");
 }
 
 TEST(PairTable, AppendsDateAndTimeWhereAskedFor) {
@@ -381,7 +381,8 @@ TEST(PairTableBanner, HasNoWindowWhereThereIsOneMessage) {
   EXPECT_EQ(lines[5], "# Method: 20 iterations a size, sizes in order; half a round trip");
   context.figure = Figure::kBothWays;
   EXPECT_EQ(test::lines_of(header_text(context))[5],
-            "# Method: 20 iterations a size, sizes in order; time of a window each way over its messages");
+            "# Method: 20 iterations a size, sizes in order; time of a window over its messages, the harmonic mean "
+            "of both directions");
 }
 
 TEST(PairTableFooter, HasTheProcessorsOfSixteenHosts) {
@@ -419,12 +420,19 @@ TEST(PairTableStatistics, StandPairByPair) {
     for (int pair = 0; pair < 2; ++pair) rows.push_back(latency_row(size, 1e-6, pair));
   }
   const auto lines = test::lines_of(end_text(context, rows, {}));
-  ASSERT_EQ(lines.size(), 2U + 3U + 2U * 3U);
-  EXPECT_EQ(lines[3].substr(0, 42), "# Statistics: times in us of one message; ");
-  EXPECT_EQ(lines[5], "# Pair  0: rank 0 of host a -> rank 2 of host b");
-  EXPECT_EQ(lines[6].substr(0, 57), "#            8       int8    none    out       9      180");
-  EXPECT_EQ(lines[7].substr(0, 14), "#           16");
-  EXPECT_EQ(lines[8], "# Pair  1: rank 1 of host a -> rank 3 of host b");
+  ASSERT_GT(lines.size(), 3U);
+  EXPECT_EQ(lines[3], "# Statistics: times in us of one message");
+  for (const char* const first_columns : {"median", "epochs"}) {
+    const auto titles = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.starts_with(fmt::format("#       size  {:>8}", first_columns)) ||
+             line.starts_with(fmt::format("#       size  {}", first_columns));
+    });
+    ASSERT_GT(lines.end() - titles, 6) << first_columns;
+    EXPECT_EQ(titles[1], "# Pair  0: rank 0 of host a -> rank 2 of host b");
+    EXPECT_EQ(titles[2].substr(0, 12), "#          8");
+    EXPECT_EQ(titles[3].substr(0, 12), "#         16");
+    EXPECT_EQ(titles[4], "# Pair  1: rank 1 of host a -> rank 3 of host b");
+  }
 }
 
 TEST(PairTable, NamesThePortsOfAPairWhereTheyAreKnown) {

@@ -23,8 +23,9 @@ Keys operator+(Keys keys, const Keys& others) {
   return keys;
 }
 
-const Keys kShared = {"iters", "warmup_iters", "run_cycles",   "epochs", "seed",  "target_precision", "time_budget",
-                      "order", "timeout",      "stall_action", "check",  "pairs", "preset",           "strict"};
+const Keys kShared = {"iters",       "warmup_iters", "run_cycles", "epochs",       "seed",  "target_precision",
+                      "time_budget", "order",        "timeout",    "stall_action", "check", "quick",
+                      "pairs",       "preset",       "strict"};
 const Keys kOfAllVerbs = {"concurrent",  "devices",     "duration",  "stall_timeout",
                           "ib_dev",      "ib_port",     "gid_index", "mtu",
                           "sl",          "tclass",      "events",    "cpu_freq",
@@ -159,7 +160,6 @@ TEST(RdmaOptions, ReadEveryValueThere) {
   EXPECT_EQ(rdma.service_level, 5);
   EXPECT_EQ(rdma.traffic_class, 106);
   EXPECT_EQ(rdma.stall_timeout, 0.5);
-  EXPECT_EQ(rdma.min_bandwidth_gb_per_s, 12.5);
   EXPECT_EQ(rdma.percent_of_rate, 90);
   EXPECT_EQ(parsed(kReadBw, "-o 16").rdma.outstanding, 16);
   for (const Program& program : kPrograms) {

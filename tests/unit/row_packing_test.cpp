@@ -247,9 +247,12 @@ TEST(RowPacking, OfNoRowsIsNone) {
 }
 
 TEST(EpochPacking, KeepsEveryField) {
-  const EpochRecord epoch{1, DataType::kHalf, Reduction::kMax, 2, 3, true, 4, 5.5, 6, 7};
+  const EpochRecord epoch{1, 10, DataType::kHalf, Reduction::kMax, 2, 3, true, 4, 5.5, 8.5, 9.5, 6, 7};
   const EpochRecord back = record::unpack<EpochRecord>(record::pack(epoch));
   EXPECT_EQ(back.size, epoch.size);
+  EXPECT_EQ(back.count, epoch.count);
+  EXPECT_EQ(back.algbw, epoch.algbw);
+  EXPECT_EQ(back.busbw, epoch.busbw);
   EXPECT_EQ(back.datatype, epoch.datatype);
   EXPECT_EQ(back.reduction, epoch.reduction);
   EXPECT_EQ(back.root, epoch.root);

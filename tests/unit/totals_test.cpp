@@ -97,10 +97,10 @@ TEST(Totals, SayWhatCheckingEachOperationCost) {
             "Every measured operation was checked: 3,000; filling and checking buffers took 81 % of the time");
 }
 
-TEST(Totals, KeepTheLeastBandwidthAndTheLargestLatency) {
+TEST(Totals, KeepTheLargestLatency) {
   const Options options;
   Totals totals(options);
-  EXPECT_FALSE(totals.least_bandwidth() || totals.largest_latency() || totals.without_figure());
+  EXPECT_FALSE(totals.largest_latency() || totals.without_figure());
   const struct {
     int group;
     double algbw;
@@ -112,9 +112,6 @@ TEST(Totals, KeepTheLeastBandwidthAndTheLargestLatency) {
     row.out_of_place->summary.median = median;
     totals.add(row, "rdma_write_bw");
   }
-  EXPECT_EQ(totals.least_bandwidth()->group, 1);
-  EXPECT_EQ(totals.least_bandwidth()->algbw, 4);
-  EXPECT_EQ(totals.least_bandwidth()->size, 1024U);
   EXPECT_EQ(totals.largest_latency()->group, 2);
   EXPECT_EQ(totals.largest_latency()->median, 3e-6);
   EXPECT_EQ(totals.without_figure()->group, 4) << "it is no bandwidth of 0, nor a latency of 0";

@@ -13,12 +13,13 @@
 namespace fabricbench::baseline {
 namespace {
 
-constexpr std::array<std::string_view, 55> kNotIdentity = {
+constexpr std::array<std::string_view, 56> kNotIdentity = {
     // rows have these
     "minbytes", "maxbytes", "stepbytes", "stepfactor", "bytes", "size", "all", "datatype", "op", "root", "placement",
     // how long, how precisely, how often
-    "iters", "epochs", "time_budget", "target_precision", "order", "seed", "run_cycles", "timeout", "pair_timeout",
-    "stall_timeout", "check", "repeatable", "duration", "rounds", "find", "measured", "tolerance", "messages",
+    "iters", "epochs", "time_budget", "quick", "target_precision", "order", "seed", "run_cycles", "timeout",
+    "pair_timeout", "stall_timeout", "check", "repeatable", "duration", "rounds", "find", "measured", "tolerance",
+    "messages",
     // where results go, and in what form
     "json", "label", "csv", "output_file", "matrix_csv", "force", "samples", "stats", "report_timestamps", "quiet",
     "progress", "format", "report_gbits", "memory_report", "traffic_summary",

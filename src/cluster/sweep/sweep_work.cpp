@@ -71,6 +71,8 @@ class SweepWork final : public TestWork {
 
  private:
   [[nodiscard]] Ending visit(Run& run) override { return measure_pairs(run, measured_); }
+  /// One direction after the other.
+  [[nodiscard]] std::int64_t steps() const override { return 2 * most_rounds(job().options, world().size()); }
 
   Measured measured_;
 };

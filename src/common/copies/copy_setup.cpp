@@ -11,6 +11,7 @@
 
 #include "common/core/error.h"
 #include "common/core/sizes.h"
+#include "common/core/units.h"
 #include "common/engine/setup.h"
 #include "common/host/memory.h"
 #include "common/host/node_memory.h"
@@ -133,6 +134,15 @@ void note_unseen(CopySetup& setup, const std::vector<int>& own) {
       setup.placed.host, on_host, setup.seen.size()));
 }
 
+/// Shares the time of --quick among all copies of the host that has most.
+void share_quick_time(const mpi::Communicator& world, CopySetup& setup) {
+  if (!setup.options.quick) return;
+  const std::int64_t most = world.max(std::max<std::int64_t>(std::ssize(setup.copies), 1));
+  setup.options.time_budget = kQuickTime / static_cast<double>(most);
+  setup.notices.push_back(fmt::format("--quick: {} for each copy; intervals are wider than by default",
+                                      readable_seconds(setup.options.time_budget)));
+}
+
 }  // namespace
 
 const CopyGpu& CopySetup::gpu(int device) const {
@@ -158,6 +168,7 @@ CopySetup set_up_copies(const mpi::Communicator& world, Options options) {
   setup.memory.size = setup.options.sizes.max_bytes;
   setup.memory.limit = setup.options.timeout;
   setup.copies = list_copies(own, seen, setup.memory.nodes, sizes.sizes);
+  share_quick_time(world, setup);
   setup.notices = all_notices(world, setup.notices);
   return setup;
 }

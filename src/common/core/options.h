@@ -59,6 +59,9 @@ struct GivenOption {
   bool is_for_gpus = false;  ///< not its default, and needs the nccl backend
 };
 
+/// The time for all measurements of --quick together.
+inline constexpr Seconds kQuickTime = 2;
+
 /// Everything that a command line can set.
 struct Options {
   SizeRange sizes{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 2};
@@ -75,6 +78,7 @@ struct Options {
   std::int64_t epochs = 9;
   double target_precision_percent = 2.5;
   Seconds time_budget = 1;
+  bool quick = false;  ///< kQuickTime for all measurements together, which sets `time_budget`
   std::optional<Order> order;
   std::optional<std::uint64_t> seed;
   RankAggregate average = RankAggregate::kMax;
@@ -145,7 +149,7 @@ struct Options {
   bool timestamps = false;
   bool quiet = false;
   bool progress = false;
-  double min_average_busbw_gb_per_s = 0;  ///< 0: not required
+  double min_bandwidth_gb_per_s = 0;  ///< for the average busbw of the slowest group or pair; 0: not required
 
   RdmaOptions rdma;
 

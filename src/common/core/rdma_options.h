@@ -66,18 +66,17 @@ struct RdmaOptions {
   /// --background-sl, --background-tclass: of that stream; empty: those of the messages.
   std::optional<std::int64_t> background_service_level;
   std::optional<std::int64_t> background_traffic_class;
-  bool shared_receives = false;       ///< --use-srq: all queue pairs share one receive queue
-  std::string devices;                ///< --devices: rule for the device of each rank; empty: see `device`
-  bool strict_pcie_order = false;     ///< --disable_pcie_relaxed: no relaxed ordering of writes to the buffers
-  bool near_adapter = true;           ///< --numa auto: threads and host buffers on the NUMA node of the adapter
-  std::int64_t numa_node = -1;        ///< --numa N: on this node instead; -1: none was given
-  bool data_direct = false;           ///< --data-direct: reach GPU memory over PCI Express in any case
-  SeenBy seen_by = SeenBy::kReader;   ///< gpudirect_rdma_lat only
-  bool perftest_table = false;        ///< --format perftest
-  bool gbits = false;                 ///< --report_gbits: Gb/s in that table
-  double min_bandwidth_gb_per_s = 0;  ///< 0: not required
-  Seconds max_latency = 0;            ///< 0: not required
-  double percent_of_rate = 0;         ///< share of the port's rate; 0: not required
+  bool shared_receives = false;      ///< --use-srq: all queue pairs share one receive queue
+  std::string devices;               ///< --devices: rule for the device of each rank; empty: see `device`
+  bool strict_pcie_order = false;    ///< --disable_pcie_relaxed: no relaxed ordering of writes to the buffers
+  bool near_adapter = true;          ///< --numa auto: threads and host buffers on the NUMA node of the adapter
+  std::int64_t numa_node = -1;       ///< --numa N: on this node instead; -1: none was given
+  bool data_direct = false;          ///< --data-direct: reach GPU memory over PCI Express in any case
+  SeenBy seen_by = SeenBy::kReader;  ///< gpudirect_rdma_lat only
+  bool perftest_table = false;       ///< --format perftest
+  bool gbits = false;                ///< --report_gbits: Gb/s in that table
+  Seconds max_latency = 0;           ///< 0: not required
+  double percent_of_rate = 0;        ///< share of the port's rate; 0: not required
 };
 
 /// Requests in flight per queue pair: the value of -t, or perftest's 128 for bandwidth and 1 for latency.

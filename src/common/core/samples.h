@@ -15,12 +15,12 @@ struct Epoch {
   std::vector<Seconds> cpu_times;   ///< pipelined: time until the operations were started, per operation, by visit
   std::vector<Seconds> host_times;  ///< the host's clock, where a device's clock counts, by visit
   std::vector<std::vector<Seconds>> own_times;  ///< medians of the times of each of this process's ranks, by visit
-  std::vector<Seconds> receive_times;           ///< time until this process's rank had received all messages, by visit
   std::int64_t late = 0;                        ///< isolated: samples discarded because a rank started late
   std::int64_t preemptions = 0;                 ///< involuntary context switches, summed over all ranks
   std::int64_t most_preemptions = 0;            ///< the most of one rank in one visit
   int most_preempted_rank = 0;                  ///< that rank
   Seconds clock_error = 0;                      ///< isolated: error bound of the common clock
+  bool has_directions = false;                  ///< both ways: whether each rank's times are those of one direction
   bool common_start = true;                     ///< isolated: false where the common clock could not be used
   Seconds resolution = 0;  ///< step of a device's clock, per operation; 0: of the host's clock, which is fine enough
   Seconds began = 0;       ///< rank 0's clock

@@ -63,10 +63,10 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
   if (totals.late() > 0) notes.push_back(fmt::format("{} samples began late and were left out", totals.late()));
   if (totals.shortened() > 0) {
     notes.push_back(
-        fmt::format("{} of {} measurements have fewer than {} epochs, and no warm-up before each, since their "
-                    "operations are long for "
-                    "--time-budget {:g}; raise it for narrower intervals",
-                    totals.shortened(), totals.measurements(), context.options.epochs, context.options.time_budget));
+        fmt::format("fewer than {} epochs, without warm-up before each, in {} of {} measurements, whose operations "
+                    "are long for {} each; raise --time-budget for narrower intervals",
+                    context.options.epochs, totals.shortened(), totals.measurements(),
+                    readable_seconds(context.options.time_budget)));
   }
   if (totals.started_by_barrier() > 0) {
     notes.push_back(
@@ -99,8 +99,6 @@ Ending conclude(const Totals& totals, const Context& context) {
   ending.notes = notes_of(totals, context);
   ending.precision = totals.precision_line();
   ending.average_busbw = totals.average_busbw(totals.slowest_group());
-  const double required = options.min_average_busbw_gb_per_s * 1e9;
-  if (required > 0) ending.fast_enough = ending.average_busbw >= 0.9 * required;  // the factor is nccl-tests'
   ExitStatus status = ExitStatus::kOk;
   ending.reason = "every size was measured and every check passed";
   if (options.checks == 0) ending.reason = "every size was measured; nothing was checked, as --check 0 asks";
@@ -108,13 +106,8 @@ Ending conclude(const Totals& totals, const Context& context) {
     status = ExitStatus::kMissing;
     ending.reason = fmt::format("{}; the others were measured", left_out_text(context));
   }
-  if (ending.fast_enough == false) {
-    status = ExitStatus::kTooSlow;
-    ending.reason = fmt::format("the average busbw, {:.4g} GB/s, is below 0.9 times the {:.4g} GB/s required",
-                                ending.average_busbw / 1e9, required / 1e9);
-  }
   const SpeedVerdict verdict = verdict_of(totals, context);
-  if (verdict.fast_enough) ending.fast_enough = verdict.fast_enough;
+  ending.fast_enough = verdict.fast_enough;
   ending.notes.insert(ending.notes.end(), verdict.findings.begin(), verdict.findings.end());
   for (const auto& lines : {wrong_rates(totals, context), slow_memory(totals, context)})
     ending.notes.insert(ending.notes.end(), lines.begin(), lines.end());
@@ -142,15 +135,20 @@ Ending conclude(const Totals& totals, const Context& context) {
   return ending;
 }
 
+bool abandon(const Outputs& outputs, const Ending& ending) {
+  try {
+    return outputs.abandon(ending);
+  } catch (const std::exception& problem) {  // the run has failed before, which matters more
+    fmt::print(stderr, "fabricbench: {}\n", problem.what());
+    return true;
+  }
+}
+
 void abandon(const Outputs& outputs, ExitStatus status, const std::string& reason) {
   Ending ending;
   ending.exit_status = static_cast<int>(status);
   ending.reason = reason;
-  try {
-    outputs.abandon(ending);
-  } catch (const std::exception& problem) {  // the run has failed before, which matters more
-    fmt::print(stderr, "fabricbench: {}\n", problem.what());
-  }
+  static_cast<void>(abandon(outputs, ending));
 }
 
 void abandon(const Outputs& outputs, const std::exception& error) {

@@ -17,7 +17,9 @@ namespace fabricbench {
 /// The ending of a complete run, derived from its totals.
 [[nodiscard]] Ending conclude(const Totals& totals, const Context& context);
 
-/// Tells every sink that the run ended early. Says on standard error what could not be written.
+/// Tells every sink that the run ended early, and returns whether there was one to tell. Says on standard error what
+/// could not be written.
+bool abandon(const Outputs& outputs, const Ending& ending);
 void abandon(const Outputs& outputs, ExitStatus status, const std::string& reason);
 void abandon(const Outputs& outputs, const std::exception& error);
 

@@ -21,20 +21,30 @@
 #include "common/options/command_line.h"
 #include "common/ranks/exchange.h"
 #include "common/report/output_file.h"
+#include "common/watch/interruption.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {
 namespace {
 
+/// What a process has from its launcher.
+struct Start {
+  const Program& program;
+  int& argc;
+  char**& argv;
+  mpi::Launch launch;  ///< before MPI has started
+};
+
 /// Reports an error that every process of `world` has found: the first one prints it. Returns the exit status. Rethrows
 /// errors of other kinds.
-int refuse(const mpi::Communicator& world, const std::string& program, const Error& error) {
+int refuse(const mpi::Communicator& world, const Start& start, const Error& error) {
   constexpr std::array kOfSetUp = {ExitStatus::kUsage, ExitStatus::kMissing, ExitStatus::kNotJudged};
   if (std::find(kOfSetUp.begin(), kOfSetUp.end(), error.status()) == kOfSetUp.end()) throw error;
   // If MPI did not connect the processes, each is rank 0 of its own MPI job; the launcher's variables then show the
   // first.
-  const bool first = world.size() > 1 || mpi::launch_from_environment().rank == 0;
-  if (world.is_root() && first) say(program, error.what());
+  const mpi::Launch& launch = start.launch;
+  const bool first = world.size() > 1 || launch.rank == 0 || launch.rank == launch.first_to_know();
+  if (world.is_root() && first) say(start.program.name, error.what());
   return static_cast<int>(error.status());
 }
 
@@ -62,10 +72,11 @@ void check_same_program(const mpi::Communicator& world, const Program& program) 
 }
 
 /// The options on the first process's command line, on every process, so that no two processes can have different ones.
-CommandLine agreed_command_line(const mpi::Communicator& world, const Program& program, int argc, char** argv) {
-  mpi::check_launcher(mpi::launch_from_environment(), world.size());
-  check_same_program(world, program);
-  return parse_command_line(program, broadcast_from_first(world, arguments_with_environment(program, argc, argv)));
+CommandLine agreed_command_line(const mpi::Communicator& world, const Start& start) {
+  mpi::check_launcher(start.launch, world.size());
+  check_same_program(world, start.program);
+  return parse_command_line(
+      start.program, broadcast_from_first(world, arguments_with_environment(start.program, start.argc, start.argv)));
 }
 
 /// What is left to do when MPI has ended.
@@ -84,11 +95,11 @@ Finished conclude_run(const mpi::Communicator& world, const Outputs& outputs, En
 }
 
 /// Runs on the processes that take part, and on no others.
-Finished run_work(const mpi::Communicator& world, const std::string& program, Work& work, Outputs& outputs) {
+Finished run_work(const mpi::Communicator& world, const Start& start, Work& work, Outputs& outputs) {
   try {
     work.set_up(outputs);
   } catch (const Error& error) {
-    return {refuse(world, program, error)};
+    return {refuse(world, start, error)};
   }
   try {
     const SystemUsage usage;
@@ -99,24 +110,24 @@ Finished run_work(const mpi::Communicator& world, const std::string& program, Wo
     return conclude_run(world, outputs, std::move(ending));
   } catch (const AgreedError& error) {
     abandon(outputs, error);
-    return {refuse(world, program, error)};
+    return {refuse(world, start, error)};
   } catch (const std::exception& error) {
     abandon(outputs, error);
     throw;
   }
 }
 
-Finished run_job(const Program& program, const Agree& agree, int argc, char** argv, Watchdog& watchdog,
-                 Outputs& outputs) {
+Finished run_job(const Start& start, const Agree& agree, Watchdog& watchdog, Outputs& outputs) {
+  const Program& program = start.program;
   const mpi::Communicator world = mpi::Communicator::world();
   Heartbeat& heartbeat = watchdog.heartbeat();
   heartbeat.enter(Phase::kAgree);
   meet(world, watchdog);
   CommandLine line;
   try {
-    line = agreed_command_line(world, program, argc, argv);
+    line = agreed_command_line(world, start);
   } catch (const Error& error) {
-    return {refuse(world, program.name, error)};
+    return {refuse(world, start, error)};
   }
   if (!line.text.empty()) {
     if (world.is_root()) OutputFile::standard_output().write(line.text);
@@ -126,18 +137,18 @@ Finished run_job(const Program& program, const Agree& agree, int argc, char** ar
   for (const std::string& notice : line.notices) {
     if (world.is_root()) say(program.name, notice);
   }
-  Job job{world, program, std::move(line.options), {argv, argv + argc}, watchdog};
+  Job job{world, program, std::move(line.options), {start.argv, start.argv + start.argc}, watchdog};
   std::unique_ptr<Work> work;
   try {
     work = agree(job);
   } catch (const Error& error) {
-    return {refuse(world, program.name, error)};
+    return {refuse(world, start, error)};
   }
   if (work->has_rests()) call_roll(world, watchdog);
   heartbeat.enter(Phase::kSetUp);
   const mpi::Communicator* members = work->members();
   Finished finished;
-  if (members != nullptr) finished = run_work(*members, program.name, *work, outputs);
+  if (members != nullptr) finished = run_work(*members, start, *work, outputs);
   if (members != &world) {
     const std::int64_t refused = max_at_rest(world, heartbeat, finished.ending ? 0 : finished.status);
     if (!finished.ending) finished.status = static_cast<int>(refused);
@@ -149,14 +160,13 @@ Finished run_job(const Program& program, const Agree& agree, int argc, char** ar
 }
 
 /// From MPI_Init to MPI_Finalize. Ends the whole job on errors of this process alone.
-Finished run_on_mpi(const Program& program, const Agree& agree, int argc, char** argv, Watchdog& watchdog,
-                    Outputs& outputs) {
-  mpi::Environment mpi(argc, argv);
+Finished run_on_mpi(const Start& start, const Agree& agree, Watchdog& watchdog, Outputs& outputs) {
+  mpi::Environment mpi(start.argc, start.argv);
   Finished finished;
   try {
-    finished = run_job(program, agree, argc, argv, watchdog, outputs);
+    finished = run_job(start, agree, watchdog, outputs);
   } catch (const std::exception& error) {
-    end_job(program.name, error);
+    end_job(start.program.name, error);
   }
   watchdog.heartbeat().enter(Phase::kEndMpi);
   mpi.end();
@@ -177,19 +187,32 @@ void report_end(const std::string& program, const Outputs& outputs, const Ending
   if (ending.exit_status != 0) say(program, ending.reason);
 }
 
+/// For a signal that ends this process next. Of a job's processes, the one that has outputs speaks.
+void break_off(const std::string& program, const Outputs& outputs, int signal, const std::string& reason) {
+  constexpr int kBySignal = 128;  // as shells report it
+  Ending ending;
+  ending.exit_status = kBySignal + signal;
+  ending.reason = reason;
+  if (abandon(outputs, ending)) say(program, reason);
+}
+
 }  // namespace
 
 int run(const Program& program, const Agree& agree, int argc, char** argv) {
-  const auto rank = static_cast<int>(mpi::launch_from_environment().rank);
+  const Start start{program, argc, argv, mpi::launch_from_environment()};
+  const auto rank = static_cast<int>(start.launch.rank);
   const std::string name = host::name_of_process(rank, host::host_name());
   say_last_words_as(fmt::format("{}: {}", program.name, name));
   Outputs outputs;
   std::optional<Watchdog> watchdog;
   try {
+    const Interruption interruption([&](int signal, const std::string& word) {
+      break_off(program.name, outputs, signal, fmt::format("{} was ended by {}", name, word));
+    });
     const Options own = own_options(program, argc, argv);
     watchdog.emplace(own.timeout, own.stall_action, rank, name,
                      [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
-    const Finished finished = run_on_mpi(program, agree, argc, argv, *watchdog, outputs);
+    const Finished finished = run_on_mpi(start, agree, *watchdog, outputs);
     constexpr Seconds kLater = 5;  // than the watchdog, if it is well, ends it
     limit_end(*watchdog, 2 * watchdog->timeout() + kLater, "MPI has ended",
               "the thread that limits the time is stuck itself");

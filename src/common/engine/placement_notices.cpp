@@ -27,7 +27,12 @@ bool is_bound_too_narrowly(int allowed, int on_host, int processes_here) {
 
 std::vector<std::string> placement_notices(const mpi::Communicator& world, const PlacementOfProcess& process) {
   std::vector<std::string> notices;
-  if (process.ranks == 1) notices.emplace_back("One rank: nothing crosses a network, and busbw is 0 by definition");
+  if (process.ranks == 1) {
+    const bool alone = world.size() == 1;
+    notices.push_back(fmt::format("{}: nothing crosses a network, and busbw is 0 by definition{}",
+                                  alone ? "One rank" : "A group has one rank",
+                                  alone ? "; start more with mpirun -np N" : ""));
+  }
   const auto on_host = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const std::int64_t missing = world.max(std::int64_t{process.processes_here} - on_host);
   if (missing > 0) {

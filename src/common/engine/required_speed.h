@@ -10,8 +10,8 @@
 
 namespace fabricbench {
 
-/// The verdict on --min-bw, --max-lat and --percent-of-rate of the RDMA programs, which apply to every row of every
-/// pair.
+/// The verdict on --min-bw, which applies to the average of the rows of the slowest group or pair, and on --max-lat and
+/// --percent-of-rate, which apply to every row of every pair.
 struct SpeedVerdict {
   ExitStatus status = ExitStatus::kOk;  ///< kOk, also if nothing was required; kTooSlow; or kNotJudged
   std::string reason;                   ///< the first finding with that status

@@ -66,7 +66,7 @@ void RoundWork::set_up_round(const std::vector<int>& round) {
   if (processes_) {
     try {
       setup_ = fabricbench::set_up(*processes_, job().world.rank(), test_, sessions_, job().options,
-                                   {round, placed_.kept_gpus});
+                                   {round, placed_.kept_gpus, std::ssize(plan_.rounds)});
     } catch (const Error& error) {
       if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw;
       problem = {error.status(), error.what()};
@@ -93,13 +93,13 @@ void RoundWork::set_up_later_round(const std::vector<int>& round) {
 /// Rows of the first round go to the outputs at once, those of later rounds to the process that has the outputs.
 void RoundWork::open_stage() {
   report_ = RoundReport();
-  relay_ = Outputs();
+  relay_.emplace();
   if (!processes_) return;
   report_.notices = setup_->notices;
   if (!is_first_) {
-    relay_.add(std::make_unique<RelaySink>(report_, [this](const Ending& ending) { break_off(ending); }));
+    relay_->add(std::make_unique<RelaySink>(report_, [this](const Ending& ending) { break_off(ending); }));
   }
-  stage_ = std::make_unique<Stage>(*processes_, job(), test_, *setup_, has_outputs() ? *outputs_ : relay_);
+  stage_ = std::make_unique<Stage>(*processes_, job(), test_, *setup_, has_outputs() ? *outputs_ : *relay_);
 }
 
 /// The context of the first round's session, with all pairs.
@@ -228,7 +228,7 @@ void RoundWork::take(const RoundReport& report) {
   for (const EpochRecord& record : report.epochs) outputs_->record(record);
   for (const Row& row : report.rows) {
     outputs_->record(row);
-    totals_->add(row, test_.traits().name);
+    totals_->add(row, test_.traits().name, test_.traits().figure);
   }
   whole_.nics.add(report.nics);
   whole_.processors.add(report.processors);

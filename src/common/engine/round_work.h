@@ -57,7 +57,7 @@ class RoundWork final : public Work {
   bool is_first_ = true;
   std::optional<mpi::Communicator> processes_;  // empty on a process that is in none of its pairs
   RoundReport report_;
-  Outputs relay_;
+  std::optional<Outputs> relay_;
   std::optional<Setup> setup_;
   std::unique_ptr<Stage> stage_;
 

@@ -15,31 +15,32 @@
 #include "common/host/topology.h"
 #include "common/mpi/environment.h"
 #include "common/ranks/agreement.h"
-#include "common/report/connect_table.h"
-#include "common/report/copy_table.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
 #include "common/report/matrix_csv.h"
 #include "common/report/nccl_tests_json.h"
-#include "common/report/pair_table.h"
-#include "common/report/perftest_table.h"
-#include "common/report/sweep_table.h"
-#include "common/report/table.h"
+#include "common/report/tables.h"
 #include "common/watch/terminal.h"
 
 namespace fabricbench {
 namespace {
 
+constexpr const char* kStandardOutput = "-";  // as the name of an output file
+
+/// Whether a file of results goes to standard output, so that the table has to go elsewhere.
+bool takes_standard_output(const Options& options) {
+  const auto named = {options.json_file, options.csv_file, options.nccl_tests_json_file, options.matrix_csv_file};
+  return std::find(named.begin(), named.end(), kStandardOutput) != named.end();
+}
+
 std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
-  if (figure == Figure::kCollective) return std::make_unique<TableSink>(OutputFile::standard_output());
-  if (figure == Figure::kSweep) {
-    const bool launched = !mpi::launch_from_environment().variable.empty();
-    return std::make_unique<SweepTableSink>(OutputFile::standard_output(), wants_colour(launched));
-  }
-  if (figure == Figure::kCopies) return std::make_unique<CopyTableSink>(OutputFile::standard_output());
-  if (figure == Figure::kConnections) return std::make_unique<ConnectTableSink>(OutputFile::standard_output());
-  if (options.rdma.perftest_table) return std::make_unique<PerftestTableSink>(OutputFile::standard_output());
-  return std::make_unique<PairTableSink>(OutputFile::standard_output());
+  OutputFile output = takes_standard_output(options) ? OutputFile::standard_error() : OutputFile::standard_output();
+  const bool launched = !mpi::launch_from_environment().variable.empty();
+  return make_table(figure, options, std::move(output), wants_colour(launched));
+}
+
+void remove_made(const std::string& path) {
+  if (path != kStandardOutput) std::remove(path.c_str());
 }
 
 /// Opens the outputs. Throws Error if one cannot be opened, and then removes the files that it has created.
@@ -53,7 +54,7 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
       if (!same_file(path, kept)) continue;
       throw UsageError(fmt::format("'{}' is a baseline, which an output would overwrite; give another file", path));
     }
-    OutputFile file(path, options.force);
+    OutputFile file = path == kStandardOutput ? OutputFile::standard_output() : OutputFile(path, options.force);
     made.push_back(path);
     return file;
   };
@@ -77,7 +78,7 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
     if (!options.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.json_file)));
     return outputs;
   } catch (const Error&) {
-    if (!options.force) std::for_each(made.begin(), made.end(), [](const auto& path) { std::remove(path.c_str()); });
+    if (!options.force) std::for_each(made.begin(), made.end(), remove_made);
     throw;
   }
 }
@@ -199,6 +200,19 @@ void note_session(Setup& setup) {
   }
 }
 
+/// Shares the time of --quick among all measurements.
+void share_quick_time(Setup& setup, std::int64_t steps) {
+  constexpr std::int64_t kEpochs = 6;  // which an interval takes
+  if (!setup.options.quick) return;
+  std::int64_t measurements = 0;
+  for (const CaseList& list : setup.cases) measurements += std::ssize(list.cases);
+  setup.options.time_budget = kQuickTime / static_cast<double>(measurements * steps);
+  setup.options.epochs = kEpochs;
+  setup.notices.push_back(fmt::format("--quick: {} for each of {}; intervals are wider than by default",
+                                      readable_seconds(setup.options.time_budget),
+                                      counted(measurements * steps, "measurement")));
+}
+
 }  // namespace
 
 Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options) {
@@ -243,6 +257,7 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   setup.options.sizes.max_bytes = setup.memory.max_bytes;
   check_sizes(setup.options, setup.notices);
   setup.cases = list_all_cases(test, sessions, setup, combinations);
+  share_quick_time(setup, round.steps);
   add(setup.notices, placement_notices(world, {.ranks = setup.groups.smallest(),
                                                .processes_here = setup.placed.local_processes,
                                                .on_nccl = setup.backend.name == "nccl"}));

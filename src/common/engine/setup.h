@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct Setup {
 struct RoundOfRun {
   std::vector<int> pairs{};        ///< the numbers of the round's pairs in reports
   std::optional<KeptGpus> gpus{};  ///< see Placed
+  std::int64_t steps = 1;          ///< how often the cases are measured, one time after the other
 };
 
 /// The GPUs that this process keeps for all rounds, which are set up one after the other. Collective over `world`, the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "common/engine/engine.h"
@@ -24,6 +25,8 @@ class TestWork : public Work {
  private:
   /// The part of `measure` that differs: it has everything set up, and returns the ending.
   [[nodiscard]] virtual Ending visit(Run& run) = 0;
+  /// How often `visit` measures all cases, one time after the other.
+  [[nodiscard]] virtual std::int64_t steps() const { return 1; }
 
   Test& test_;
   const Sessions& sessions_;

@@ -73,6 +73,8 @@ void Bench::measure_cases(const std::vector<Case>& cases) {
   }
 }
 
+std::string Bench::case_text(const Subject& subject) const { return describe(subject.which, test_.traits().figure); }
+
 bool Bench::is_stream() const { return test_.windows() != nullptr && test_.windows()->are_stream(); }
 
 void Bench::skip(const Row& row) { outputs_.record(row); }
@@ -86,6 +88,7 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
                              std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(end)));
     if (options_.iterations) {
       for (Subject& subject : row) {
+        show_place(first, subjects.size(), subject);
         plan(subject);
         visit_exactly(subject, *options_.iterations);
         finish_epoch(subject);
@@ -152,7 +155,7 @@ Seconds Bench::share_of_epoch() const {
 /// Decides the number of operations in a visit; the same on every rank.
 void Bench::plan(Subject& subject) {
   VisitPlan& plan = subject.plan;
-  heartbeat_.enter_case(describe(subject.which));
+  heartbeat_.enter_case(case_text(subject));
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
   plan.gapless = test_.traits().figure != Figure::kCollective;
@@ -180,7 +183,8 @@ void Bench::plan(Subject& subject) {
   if (!options_.has_given({"warmup_iters"})) plan.warmup = std::min(plan.warmup, std::max(fitting, least_warmup));
   if (!options_.has_given({"epochs"}) && !is_stream()) {
     const auto epochs = static_cast<std::int64_t>(std::min(options_.time_budget / std::max(each, 1e-9), 1e9));
-    if (epochs < options_.epochs) subject.most_epochs = std::max(std::min(options_.epochs, kFewestEpochs), epochs);
+    const std::int64_t fewest = options_.quick ? 1 : std::min(options_.epochs, kFewestEpochs);
+    if (epochs < options_.epochs) subject.most_epochs = std::max(fewest, epochs);
   }
   if (plan.gapless) {
     const double sharing = meter_.lap_cost() / kMostClockShare / std::max(each, 1e-9);
@@ -256,7 +260,7 @@ Seconds Bench::fit_window(Subject& subject) {
 
 void Bench::visit(Subject& subject) {
   const Seconds began = now();
-  heartbeat_.enter_case(describe(subject.which));
+  heartbeat_.enter_case(case_text(subject));
   if (!subject.visited) observe(subject);
   nics_.begin();
   lost_before_ = lost_so_far();
@@ -282,7 +286,7 @@ void Bench::visit(Subject& subject) {
     subject.own_times[rank].insert(subject.own_times[rank].end(), epoch.own_times[rank].begin(),
                                    epoch.own_times[rank].end());
   }
-  subject.receive_times.insert(subject.receive_times.end(), epoch.receive_times.begin(), epoch.receive_times.end());
+  subject.has_directions = epoch.has_directions;
   if (team_.group().is_root()) subject.current.add(epoch);
   subject.spent += now() - began;
 }
@@ -318,9 +322,21 @@ void Bench::finish_epoch(Subject& subject) {
     const Case& which = subject.which;
     const Epoch& epoch = subject.current;
     subject.medians.push_back(median(epoch.samples));
-    const EpochRecord finished{which.size, which.datatype,          which.reduction,
-                               which.root, team_.reported_number(), which.in_place,
-                               number,     subject.medians.back(),  static_cast<std::int64_t>(epoch.samples.size()),
+    const Seconds time = subject.medians.back();
+    const int ranks = workspace_.ranks().all;
+    const double algbw = algorithm_bandwidth(static_cast<double>(which.size) * test_.counted_share(ranks), time);
+    const EpochRecord finished{which.size,
+                               which.layout.count,
+                               which.datatype,
+                               which.reduction,
+                               which.root,
+                               team_.reported_number(),
+                               which.in_place,
+                               number,
+                               time,
+                               algbw,
+                               algbw * test_.bus_factor(ranks),
+                               static_cast<std::int64_t>(epoch.samples.size()),
                                epoch.late};
     packed_record = record::pack(finished);
     subject.epochs.push_back(std::exchange(subject.current, Epoch()));
@@ -371,7 +387,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
   for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? record::pack(rows) : "")) {
     for (const Row& row : record::unpack<std::vector<Row>>(packed)) {
       outputs_.record(row);
-      if (totals_ != nullptr) totals_->add(row, std::string(test_.traits().name));
+      if (totals_ != nullptr) totals_->add(row, test_.traits().name, test_.traits().figure);
     }
   }
 }
@@ -415,9 +431,14 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects) const
              subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
 }
 
+void Bench::show_place(std::size_t place, std::size_t subjects, const Subject& subject) {
+  if (progress_.is_due())
+    progress_.show(fmt::format("measurement {} of {}; now {}", place + 1, subjects, case_text(subject)));
+}
+
 void Bench::show_planning(const Subject& subject, std::size_t place, std::size_t subjects) {
   if (!progress_.is_due()) return;
-  progress_.show(fmt::format("estimating {} of {}: {}", place + 1, subjects, describe(subject.which)));
+  progress_.show(fmt::format("estimating {} of {}: {}", place + 1, subjects, case_text(subject)));
 }
 
 void Bench::show_progress(const std::vector<Subject>& subjects, const Subject& visited) {
@@ -434,7 +455,7 @@ void Bench::show_progress(const std::vector<Subject>& subjects, const Subject& v
                 : fmt::format(", about {} left", readable_duration((now() - began_) / static_cast<double>(done) *
                                                                    static_cast<double>(planned - done)));
   progress_.show(
-      fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs_planned_, left, describe(visited.which)));
+      fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs_planned_, left, case_text(visited)));
 }
 
 }  // namespace fabricbench

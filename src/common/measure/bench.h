@@ -48,6 +48,7 @@ class Bench {
   void measure_in_order(std::vector<Subject>& subjects);
   void measure_interleaved(std::vector<Subject>& subjects);
   [[nodiscard]] bool is_stream() const;
+  [[nodiscard]] std::string case_text(const Subject& subject) const;
   void plan(Subject& subject);
   void fit_into_places(Subject& subject) const;
   void visit_exactly(Subject& subject, std::int64_t iterations);
@@ -73,12 +74,13 @@ class Bench {
   void add_repeatable(const Subject& subject, Measurement& measured) const;
   [[nodiscard]] std::string first_of_group(const std::string& finding) const;
   [[nodiscard]] int rank_in_job(int rank) const;
-  [[nodiscard]] std::vector<double> directions(const Subject& subject) const;
+  [[nodiscard]] std::vector<double> directions(const Measurement& measured) const;
   [[nodiscard]] std::vector<double> shares_of_queue_pairs(const Subject& subject) const;
   [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
   [[nodiscard]] std::uint64_t lost_so_far() const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
+  void show_place(std::size_t place, std::size_t subjects, const Subject& subject);
   void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
   [[nodiscard]] Seconds share_of_epoch() const;

@@ -52,7 +52,6 @@ Measurement Bench::conclude(Subject& subject) {
   add_checked_bits(subject, measured);
   add_repeatable(subject, measured);
   measured.rank_times = times_of_all_ranks(subject);
-  if (test_.traits().figure == Figure::kBothWays) measured.directions = directions(subject);
   measured.retransmitted = retransmitted_by_rank(subject);
   measured.queue_pairs = shares_of_queue_pairs(subject);
   const auto& lost = subject.counted.lost_messages;
@@ -70,6 +69,7 @@ Measurement Bench::conclude(Subject& subject) {
   const double arrived = arrived_share(subject, measured);
   measured.algbw = algorithm_bandwidth(counted, time) * arrived;
   measured.busbw = measured.algbw * test_.bus_factor(ranks);
+  if (subject.has_directions) measured.directions = directions(measured);
   for (double& share : measured.queue_pairs) share *= measured.busbw;
   if (test_.traits().figure != Figure::kCollective) {
     measured.message_rate = arrived * algorithm_bandwidth(test_.counted_share(ranks), time);
@@ -108,15 +108,14 @@ std::vector<Seconds> Bench::times_of_all_ranks(const Subject& subject) const {
   return team_.group().gather(own);
 }
 
-/// The bandwidths of a pair's two directions, first to second rank and back. On the pair's first process; empty if the
-/// library does not tell when a rank has received a message.
-std::vector<double> Bench::directions(const Subject& subject) const {
-  const std::vector<Seconds> own(1, subject.receive_times.empty() ? 0 : median(subject.receive_times));
-  const std::vector<Seconds> times = team_.group().gather(own);
-  if (std::count(times.begin(), times.end(), 0.0) > 0) return {};
+/// The bandwidth in its two directions, first to second rank and back, in the ratio of what each direction reached in
+/// its own time.
+std::vector<double> Bench::directions(const Measurement& measured) const {
   std::vector<double> rates;
-  rates.reserve(times.size());
-  for (const Seconds time : times) rates.push_back(static_cast<double>(subject.which.size) / time);
+  rates.reserve(measured.rank_times.size());
+  for (const Seconds time : measured.rank_times) rates.push_back(1 / time);
+  const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+  for (double& rate : rates) rate *= measured.algbw / sum;
   if (!test_.traits().times_what_it_sends) std::reverse(rates.begin(), rates.end());
   return rates;
 }

@@ -32,7 +32,7 @@ struct Bench::Subject {
   Seconds checking{};                  // time for the buffers and checks of each operation, where each is checked
   std::optional<Unrepeated> unrepeated{};
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
-  std::vector<Seconds> receive_times{};           // of this process's rank: medians of its visits
+  bool has_directions = false;                    // both ways: whether each rank's times are those of one direction
   std::optional<LibraryChoice> choice{};
   host::NicTotal nics{};
   TransportCounters counted{};  // in the timed parts of all visits

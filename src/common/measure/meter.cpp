@@ -162,42 +162,6 @@ Epoch Meter::pipelined(Operation& operation, const VisitPlan& plan) {
   return epoch;
 }
 
-/// Takes samples without gaps: only one read of a counter lies between two of them. No barrier is needed, because ranks
-/// that exchange messages stay in step.
-Epoch Meter::gapless(Operation& operation, const VisitPlan& plan) {
-  const double count = static_cast<double>(plan.iterations) * operation.operations_per_iteration();
-  std::vector<std::uint64_t> ends(static_cast<std::size_t>(plan.samples) + 1);
-  std::vector<Seconds> received(operation.is_windowed() ? ends.size() - 1 : 0);
-  team_.world().barrier();
-  (void)operation.take_receive_time();
-  ends.front() = laps_.read();
-  for (std::size_t sample = 1; sample < ends.size(); ++sample) {
-    for (std::int64_t i = 0; i < plan.iterations; ++i) operation.start_iteration();
-    operation.wait();
-    ends[sample] = laps_.read();
-    if (!received.empty()) received[sample - 1] = operation.take_receive_time();
-    heartbeat_.tick();
-  }
-  note_processor();  // before a wait for others moves it
-  await_others(operation);
-  const Seconds tick = laps_.tick() / count;
-  Times times(1);
-  for (std::size_t i = 1; i < ends.size(); ++i) {
-    times.front().push_back(static_cast<double>(ends[i] - ends[i - 1]) * tick);
-  }
-  Epoch epoch;
-  reduce(times, epoch);
-  epoch.cpu_times = {team_.group().max(median(times.front()))};
-  epoch.receive_times = {received.empty() ? 0 : median(received) / count};
-  return epoch;
-}
-
-/// A run without end must not grow.
-void Meter::note_processor() {
-  constexpr std::size_t kMost = 4096;
-  if (processors_.size() < kMost) processors_.push_back(host::current_processor());
-}
-
 /// An idle rank waits asleep: if it polled, it might occupy the processor that serves its device.
 void Meter::await_others(const Operation& operation) const {
   if (operation.has_idle_rank()) team_.group().barrier_asleep(operation.is_idle());

@@ -103,6 +103,10 @@ class Meter {
   /// The functions that every message passes through, here and in the verbs backend, are marked hot, so that the linker
   /// places them side by side. Spread over a dozen pages, they made a request about 1 % slower.
   [[nodiscard, gnu::hot]] Epoch gapless(Operation& operation, const VisitPlan& plan);
+  [[nodiscard]] std::vector<Seconds> times_of_own_direction(const std::vector<Seconds>& times,
+                                                            const std::vector<Seconds>& until_received,
+                                                            double count) const;
+  void add_up_directions(const std::vector<Seconds>& own_times, Epoch& epoch) const;
   [[nodiscard]] Epoch isolated(Operation& operation, const VisitPlan& plan, const AroundEach& around);
   [[nodiscard]] Epoch each_on_device(Operation& operation, const VisitPlan& plan);
   [[nodiscard]] BatchTimes time_batch(Operation& operation, const VisitPlan& plan);

@@ -46,8 +46,10 @@ void WrongData::add(const WrongData& other) {
   messages += other.messages;
 }
 
-std::string describe(const Case& which) {
-  return fmt::format("{} {} {}{}, {}", readable_bytes(which.size), facts(which.datatype).name, name(which.reduction),
+std::string describe(const Case& which, Figure figure) {
+  if (is_of_pairs(figure)) return "messages of " + readable_bytes(which.size);
+  return fmt::format("{} {}{}{}, {}", readable_bytes(which.size), facts(which.datatype).name,
+                     which.reduction == Reduction::kNone ? "" : fmt::format(" {}", name(which.reduction)),
                      which.root < 0 ? "" : fmt::format(" root {}", which.root),
                      which.in_place ? "in place" : "out of place");
 }

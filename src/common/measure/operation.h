@@ -14,6 +14,7 @@
 #include "common/core/units.h"
 #include "common/measure/test.h"
 #include "common/measure/workspace.h"
+#include "common/record/context.h"
 
 namespace fabricbench {
 
@@ -29,8 +30,8 @@ struct Case {
   bool in_place = false;
 };
 
-/// Such as `64 KiB float sum, in place`.
-[[nodiscard]] std::string describe(const Case& which);
+/// Such as `64 KiB float sum, in place`, or between the two ranks of a pair `messages of 4 KiB`.
+[[nodiscard]] std::string describe(const Case& which, Figure figure);
 
 /// Wrong elements on one or more of a process's ranks; `first` is from the lowest of these.
 struct WrongData {
@@ -105,6 +106,8 @@ class Operation {
 
   /// Whether only windows complete.
   [[nodiscard]] bool is_windowed() const { return windows_ != nullptr; }
+  /// Whether windows of both directions run at once.
+  [[nodiscard]] bool is_both_ways() const { return test_.traits().figure == Figure::kBothWays; }
   /// The total time in which windows have received everything on this process's rank, since the last call.
   [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
 

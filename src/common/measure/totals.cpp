@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kMostWrongLines = 20;
 constexpr std::size_t kMostUnrepeatedLines = 20;
 
-std::string label_of(const Row& row, bool in_place) {
-  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place});
+std::string label_of(const Row& row, bool in_place, Figure figure) {
+  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place}, figure);
 }
 
 /// Adds the relative excess of each rank's time over the median rank's.
@@ -39,11 +39,11 @@ std::string two_digits(double value) {
 
 }  // namespace
 
-void Totals::add(const Row& row, const std::string& test) {
+void Totals::add(const Row& row, const std::string& test, Figure figure) {
   for (const bool in_place : {false, true}) {
     const auto& measured = in_place ? row.in_place : row.out_of_place;
     if (!measured) continue;
-    const std::string label = label_of(row, in_place);
+    const std::string label = label_of(row, in_place, figure);
     add(row, *measured, label);
     note_data(row, *measured, fmt::format("{} {}", test, label));
     if (measured->wrong.value_or(0) == 0) continue;
@@ -166,7 +166,6 @@ void Totals::note_extremes(const Figures& figures) {
   OfGroup& group = groups_[figures.group];
   if (!group.least_bandwidth || figures.algbw < group.least_bandwidth->algbw) group.least_bandwidth = figures;
   if (!group.most_bandwidth || figures.algbw > group.most_bandwidth->algbw) group.most_bandwidth = figures;
-  if (!least_bandwidth_ || figures.algbw < least_bandwidth_->algbw) least_bandwidth_ = figures;
   if (!largest_latency_ || figures.median > largest_latency_->median) largest_latency_ = figures;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/record/context.h"
 #include "common/record/row.h"
 
 namespace fabricbench {
@@ -17,7 +18,7 @@ class Totals {
  public:
   explicit Totals(const Options& options) : options_(options) {}
 
-  void add(const Row& row, const std::string& test);
+  void add(const Row& row, const std::string& test, Figure figure = Figure::kCollective);
 
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
   /// The first findings of wrong data, a line each.
@@ -70,8 +71,7 @@ class Totals {
   /// A group's lowest and highest bandwidth; empty if it has none.
   [[nodiscard]] std::optional<Figures> least_bandwidth(int group) const;
   [[nodiscard]] std::optional<Figures> most_bandwidth(int group) const;
-  /// The lowest bandwidth and the largest median, each the first of equal ones; empty if there is none.
-  [[nodiscard]] const std::optional<Figures>& least_bandwidth() const { return least_bandwidth_; }
+  /// The largest median, the first of equal ones; empty if there is none.
   [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
   /// Measurements of which no message arrived.
   [[nodiscard]] std::int64_t all_lost() const { return all_lost_; }
@@ -122,7 +122,6 @@ class Totals {
   std::int64_t late_ = 0;
   std::int64_t shortened_ = 0;
   std::int64_t started_by_barrier_ = 0;
-  std::optional<Figures> least_bandwidth_;
   std::optional<Figures> largest_latency_;
   std::optional<Figures> without_figure_;
 };

@@ -1,5 +1,6 @@
 #include "common/mpi/environment.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <mpi.h>
@@ -13,16 +14,23 @@ namespace fabricbench::mpi {
 namespace {
 
 struct LauncherVariables {
-  const char* ranks;
+  const char* name;
+  const char* ranks;  ///< null: the launcher gives no number of processes, so that the first one may be alone
   const char* rank;
 };
 
-/// Nearest launcher first: within a Slurm allocation, mpirun's own variables say more than Slurm's.
+/// Nearest launcher first: within a Slurm allocation, mpirun's own variables say more than Slurm's. Flux, PALS and
+/// jsrun may set those of PMI too. Sources: flux-environment(7); PALS of the HPE Cray Programming Environment; IBM's
+/// jsrun; PMIx.
 constexpr LauncherVariables kLaunchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-    {"PMI_SIZE", "PMI_RANK"},
-    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-    {"SLURM_NTASKS", "SLURM_PROCID"},
+    {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"Flux", "FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+    {"jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
+    {"mpiexec", "PMI_SIZE", "PMI_RANK"},
+    {"Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+    {"Slurm", "SLURM_NTASKS", "SLURM_PROCID"},
+    {"PALS", nullptr, "PALS_RANKID"},
+    {"a PMIx launcher", nullptr, "PMIX_RANK"},
 };
 
 long number_in(const char* variable, long otherwise) {
@@ -66,8 +74,11 @@ std::string library() {
 
 Launch launch_from_environment() {
   for (const LauncherVariables& launcher : kLaunchers) {
-    if (const long ranks = number_in(launcher.ranks, 0); ranks > 0) {
-      return {launcher.ranks, ranks, number_in(launcher.rank, 0)};
+    const long rank = number_in(launcher.rank, -1);
+    if (launcher.ranks == nullptr) {
+      if (rank > 0) return {launcher.rank, rank + 1, rank, launcher.name, false};
+    } else if (const long ranks = number_in(launcher.ranks, 0); ranks > 0) {
+      return {launcher.ranks, ranks, std::max(rank, 0L), launcher.name, true, rank >= 0};
     }
   }
   return {};
@@ -75,11 +86,20 @@ Launch launch_from_environment() {
 
 void check_launcher(const Launch& launch, int ranks) {
   if (ranks != 1 || launch.ranks <= 1) return;
-  throw Error(ExitStatus::kMissing,
-              fmt::format("{}={}, but every process is alone in its MPI ({}): the launcher belongs to another MPI than "
-                          "the one this program is linked to; start it with that MPI's mpirun, or build it with the "
-                          "launcher's MPI (to run one process on purpose, unset {})",
-                          launch.variable, launch.ranks, library(), launch.variable));
+  if (!launch.has_started) {
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format("{}={}: this is an allocation of {}, but neither srun nor mpirun started this process; put one "
+                    "of them before the program (to run one process on purpose, unset {})",
+                    launch.variable, launch.ranks, launch.name, launch.variable));
+  }
+  throw Error(
+      ExitStatus::kMissing,
+      fmt::format("launched by {} ({}={}), but this MPI ({}) sees one rank: the launcher belongs to another MPI, "
+                  "or lacks its plugin for this one; start the program with this MPI's mpirun, or build it with "
+                  "the launcher's MPI (to run one process on purpose, unset {})",
+                  launch.name, launch.variable, launch.knows_ranks ? launch.ranks : launch.rank, library(),
+                  launch.variable));
 }
 
 }  // namespace fabricbench::mpi

@@ -29,10 +29,18 @@ class Environment {
 
 /// The number of ranks and this process's rank, from the launcher's variables.
 struct Launch {
-  std::string variable;  ///< empty: started without a launcher
-  long ranks = 1;
+  std::string variable;  ///< which one gave the number, or the rank; empty: started without a launcher
+  long ranks = 1;        ///< at least, where the launcher does not give their number
   long rank = 0;
+  std::string name{};       ///< of the launcher
+  bool knows_ranks = true;  ///< whether `ranks` is their number
+  bool has_started = true;  ///< whether it started this process: an allocation alone has no rank
+
+  /// The lowest rank that can see that other processes were launched with it.
+  [[nodiscard]] long first_to_know() const { return knows_ranks ? 0 : 1; }
 };
+/// Open MPI changes the variables of a process that was started by another launcher, so `check_launcher` needs what
+/// they are before MPI starts.
 [[nodiscard]] Launch launch_from_environment();
 
 /// Throws Error (missing) if the launcher started several processes but each is alone in its MPI: the program was

@@ -52,8 +52,9 @@ void check_connections(const Options& options) {
 
 /// Without -n, there are as many connections as are made at the same time, but at least the usual number.
 void complete_connections(Options& options) {
+  constexpr std::int64_t kOfQuick = 10;
   if (!options.has_given({"iters"})) {
-    options.rdma.connections = std::max(options.rdma.connections, options.rdma.parallel);
+    options.rdma.connections = std::max(options.quick ? kOfQuick : options.rdma.connections, options.rdma.parallel);
   }
 }
 
@@ -77,8 +78,8 @@ Program connection_program(const std::string& name, const std::string& summary) 
                        {fmt::format("mpirun -np 16 --map-by node {} --pairs halves --parallel 1000", name),
                         "eight pairs, each with 1000 at the same time"},
                        {fmt::format("mpirun -np 2 {} -c UD -C 64 --json run.jsonl", name), "datagrams, with a record"}},
-          .options = join(
-              {connections(), verbs_sets::stall_timeout(), verbs_sets::port(), pairs(), timeout(), json(), quiet()}),
+          .options = join({connections(), quick(), verbs_sets::stall_timeout(), verbs_sets::port(), pairs(), timeout(),
+                           json(), quiet()}),
           .defaults = defaults(),
           .completions = {complete_connections},
           .checks = {check_connections}};

@@ -166,6 +166,11 @@ OptionSet epochs(std::string_view budgeted) {
                  number(&Options::time_budget, "--time-budget", 0.001, 1e6))};
 }
 
+OptionSet quick() {
+  return {
+      option(kMeasuring, "--quick", "", "measure for about 3 seconds in all, less precisely", flag(&Options::quick))};
+}
+
 OptionSet precision() {
   return {
       option(kMeasuring, "-N,--run_cycles,--run-cycles", "N", "number of runs over all sizes; 0: until stopped",
@@ -291,7 +296,7 @@ OptionSet sockets() {
 
 OptionSet sweep() {
   return {
-      option(kSizes, "-b,--bytes,--size", "SIZE", "message size, in bytes or with K, M, G, T", one_size()),
+      option(kSizes, "-b,--bytes,--size", "SIZE", "the only message size, in bytes or with K, M, G, T", one_size()),
       option(kMeasuring, "-n,--iters", "N", "measure exactly N windows in each direction of a pair",
              optional_integer(&Options::iterations, "-n (iterations)", 1)),
       option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
@@ -357,20 +362,21 @@ OptionSet nccl() {
 }
 
 OptionSet json() {
-  return {option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE",
-                 file_name(&Options::json_file, "--json")),
-          option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
-                 text(&Options::label, "--label", "a name")),
-          option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force)),
-          option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
-                 file_name(&Options::record_file, "--record")),
-          option(kOutput, "--baseline", "FILE",
-                 "compare with the baseline in FILE; exit 6 if a row is slower, 7 if it cannot be judged",
-                 file_name(&Options::baseline_file, "--baseline")),
-          option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
-                 allowed()),
-          option(kOutput, "--detect", "PERCENT", "slowdown that --baseline must be able to see",
-                 number(&Options::wanted_slowdown_percent, "--detect", 0.1, 1000))};
+  return {
+      option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE; -: to stdout, the table to stderr",
+             file_name(&Options::json_file, "--json")),
+      option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
+             text(&Options::label, "--label", "a name")),
+      option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force)),
+      option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
+             file_name(&Options::record_file, "--record")),
+      option(kOutput, "--baseline", "FILE",
+             "compare with the baseline in FILE; exit 6 if a row is slower, 7 if it cannot be judged",
+             file_name(&Options::baseline_file, "--baseline")),
+      option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
+             allowed()),
+      option(kOutput, "--detect", "PERCENT", "slowdown that --baseline must be able to see",
+             number(&Options::wanted_slowdown_percent, "--detect", 0.1, 1000))};
 }
 
 OptionSet expectation() {
@@ -389,7 +395,7 @@ OptionSet preset() {
 }
 
 OptionSet csv() {
-  return {option(kOutput, "--csv", "FILE", "write CSV to FILE, one line per result",
+  return {option(kOutput, "--csv", "FILE", "write CSV to FILE, one line per result; -: to stdout",
                  file_name(&Options::csv_file, "--csv"))};
 }
 
@@ -416,8 +422,14 @@ OptionSet progress() {
 }
 
 OptionSet least_bandwidth() {
-  return {option(kOutput, "--min-bw", "GB/S", "exit 6 if the average bus bandwidth is below 0.9 of this",
-                 number(&Options::min_average_busbw_gb_per_s, "--min-bw", 0, 1e9), "NCCL_TESTS_MIN_BW")};
+  return {option(kOutput, "--min-bw", "GB/S", "exit 6 if a pair's bandwidth, averaged over its rows, is below this",
+                 number(&Options::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9))};
+}
+
+OptionSet least_average_busbw() {
+  return {option(kOutput, "--min-bw", "GB/S",
+                 "exit 6 if the average bus bandwidth is below this, with --like nccl-tests below 0.9 of this",
+                 number(&Options::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9), "NCCL_TESTS_MIN_BW")};
 }
 
 }  // namespace fabricbench::option_sets

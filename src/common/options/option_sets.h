@@ -41,6 +41,8 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet of_rows();                                                            ///< --samples --stats -S
 [[nodiscard]] OptionSet quiet();                                                              ///< --quiet
 [[nodiscard]] OptionSet progress();                                                           ///< --progress
-[[nodiscard]] OptionSet least_bandwidth();  ///< --min-bw, of the average
+[[nodiscard]] OptionSet quick();
+[[nodiscard]] OptionSet least_bandwidth();      ///< --min-bw, of pairs
+[[nodiscard]] OptionSet least_average_busbw();  ///< --min-bw, of collectives
 
 }  // namespace fabricbench::option_sets

@@ -13,8 +13,9 @@ namespace {
 
 using namespace option_sets;
 
-constexpr Seconds kSweepTimeBudget = 0.2;  // per direction of a pair, of which there are thousands
-constexpr Seconds kCopyTimeBudget = 0.2;   // per copy, of which a host with eight GPUs has about a hundred
+constexpr Seconds kMessageTimeBudget = 0.3;  // per size, of which there are two dozen by default
+constexpr Seconds kSweepTimeBudget = 0.2;    // per direction of a pair, of which there are thousands
+constexpr Seconds kCopyTimeBudget = 0.2;     // per copy, of which a host with eight GPUs has about a hundred
 
 /// A key as typed.
 std::string dashed(std::string key) {
@@ -75,13 +76,14 @@ void complete_level(Options& options) {
 Options defaults_of_messages() {
   Options options;
   options.sizes = {1, Bytes{4} << 20, Bytes{1} << 20, 2};
+  options.time_budget = kMessageTimeBudget;
   options.datatypes = {DataType::kInt8};
   options.placement = Placement::kOut;
   return options;
 }
 
 OptionSet options_of_rows(const OptionSet& checked, std::string_view budgeted = "size") {
-  return join({repeats(), epochs(budgeted), precision(), seed(), timeout(), checked});
+  return join({repeats(), epochs(budgeted), quick(), precision(), seed(), timeout(), checked});
 }
 
 OptionSet output_of_rows() { return join({json(), csv(), of_rows(), quiet(), progress()}); }
@@ -186,7 +188,20 @@ void check_places(const Options& options) {
       "out --use-srq, or use -q 1");
 }
 
+void check_quick(const Options& options) {
+  if (!options.quick) return;
+  for (const char* const key : {"iters", "epochs", "target_precision", "time_budget", "duration"}) {
+    if (!options.has_given({key})) continue;
+    throw UsageError(fmt::format("--quick says how long everything is measured, and so does {}; leave out one",
+                                 key == std::string_view("iters") ? "-n" : dashed(key)));
+  }
+  if (options.like == Like::kNcclTests) {
+    throw UsageError("--like nccl-tests takes 20 iterations, and --quick as many as fit in its time; leave out one");
+  }
+}
+
 void check_iterations(const Options& options) {
+  check_quick(options);
   if (!options.iterations) return;
   for (const GivenOption& option : options.given) {
     const std::string& key = option.key;
@@ -211,7 +226,7 @@ Program collective_program(const std::string& name, const std::string& summary, 
                     "two groups at the same time, with a record"}},
       .options = join({sizes(), data(), own, options_of_rows(checks_or_each(), "size and placement"), operation_times(),
                        repeatability(), buffers(), placement(), library(), split(), gpus_of_process(), device(), nccl(),
-                       output_of_rows(), nccl_tests_json(), least_bandwidth(), expectation(), preset()}),
+                       output_of_rows(), nccl_tests_json(), least_average_busbw(), expectation(), preset()}),
       .completions = {take_conventions, take_each},
       .checks = {check_sizes, check_iterations, check_graphs, check_blocking},
       .has_split_mask = true};
@@ -222,7 +237,8 @@ Program message_program(const std::string& name, const std::string& summary, boo
   Program program = program_of_messages(
       name, summary,
       join({sizes(), options_of_rows(checks_or_all()), windowed ? window() : OptionSet(), buffers(), library(), pairing,
-            concurrent(), gpus_of_process(), device(), one_sided(), output_of_rows(), expectation(), preset()}));
+            concurrent(), gpus_of_process(), device(), one_sided(), output_of_rows(),
+            windowed ? least_bandwidth() : OptionSet(), expectation(), preset()}));
   program.defaults.pairs = pairs;
   return program;
 }
@@ -231,7 +247,8 @@ Program tcp_program(const std::string& name, const std::string& summary, bool wi
   Program program =
       program_of_messages(name, summary,
                           join({sizes(), options_of_rows(checks_or_all()), windowed ? window() : OptionSet(), buffers(),
-                                pairs(), concurrent(), sockets(), output_of_rows(), expectation(), preset()}));
+                                pairs(), concurrent(), sockets(), output_of_rows(),
+                                windowed ? least_bandwidth() : OptionSet(), expectation(), preset()}));
   program.checks.insert(program.checks.begin(), check_first_size);
   return program;
 }
@@ -243,8 +260,8 @@ Program sweep_program(const std::string& name, const std::string& summary) {
                        {fmt::format("mpirun -np 64 --map-by node {} --find --json run.jsonl", name),
                         "until the slow hosts are known; find_slow_links reads the record"},
                        {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}},
-          .options = join({sweep(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(), json(),
-                           csv(), quiet(), progress()}),
+          .options = join({sweep(), quick(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(),
+                           json(), csv(), quiet(), progress()}),
           .defaults = defaults_of_sweeps(),
           .completions = {complete_level},
           .checks = {check_iterations, check_sweep, check_planning}};
@@ -256,7 +273,7 @@ Program copy_program(const std::string& name, const std::string& summary) {
           .examples = {{name, "all GPUs of this host"},
                        {fmt::format("mpirun -np 16 --map-by ppr:1:node {} --csv copies.csv", name), "16 hosts"},
                        {fmt::format("{} --device 0 -b 4K -e 1G -f 4", name), "one GPU, several sizes"}},
-          .options = join({sizes(), repeats(), epochs("copy"), seed(), timeout(), checks(),
+          .options = join({sizes(), repeats(), epochs("copy"), quick(), seed(), timeout(), checks(),
                            device("the only GPU to measure; default: all"), json(), csv(), quiet()}),
           .defaults = defaults_of_copies(),
           .checks = {check_sizes, check_iterations}};

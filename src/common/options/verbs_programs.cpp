@@ -205,7 +205,7 @@ OptionSet queues_of_bandwidth() {
              rate_limit()),
       option(kRdma, "--burst_size,--burst-size", "N", "messages that start together under --rate-limit; default: -l",
              integer_or_unset(&RdmaOptions::burst, "--burst-size", kMostRequests)),
-      option(kRdma, "-b,--bidirectional", "", "send in both directions at the same time",
+      option(kRdma, "-b,--bidirectional", "", "send in both directions at the same time; for sizes see --min-bytes",
              flag(&RdmaOptions::both_ways))};
 }
 
@@ -272,13 +272,12 @@ OptionSet tables() {
 }
 
 OptionSet required_bandwidth() {
-  return {
-      option(kOutput, "--report_gbits,--report-gbits", "", "print perftest's table, with Gb/s instead of MiB/s",
-             flag(&RdmaOptions::gbits)),
-      option(kOutput, "--min-bw", "GB/S", "exit 6 if a bandwidth is below this; 0: no requirement",
-             number(&RdmaOptions::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9)),
-      option(kOutput, "--percent-of-rate", "PERCENT", "exit 6 if a bandwidth is below this share of the port's rate",
-             number(&RdmaOptions::percent_of_rate, "--percent-of-rate", 0, 100))};
+  return join(
+      {option_sets::least_bandwidth(),
+       {option(kOutput, "--report_gbits,--report-gbits", "", "print perftest's table, with Gb/s instead of MiB/s",
+               flag(&RdmaOptions::gbits)),
+        option(kOutput, "--percent-of-rate", "PERCENT", "exit 6 if a bandwidth is below this share of the port's rate",
+               number(&RdmaOptions::percent_of_rate, "--percent-of-rate", 0, 100))}});
 }
 
 OptionSet required_latency() {
@@ -457,7 +456,7 @@ Program verbs_program(const std::string& name, const std::string& summary, const
   using namespace option_sets;
   const bool atomic = test.verb == Verb::kAtomic;
   const Bytes usual = test.latency ? kUsualLatencySize : kUsualBandwidthSize;
-  const OptionSet measuring = join({repeats(), epochs("size"), precision(), seed(), timeout(), concurrent(),
+  const OptionSet measuring = join({repeats(), epochs("size"), quick(), precision(), seed(), timeout(), concurrent(),
                                     atomic || test.seen_by ? checks() : checks_or_all(), pairs()});
   const OptionSet output = join({json(), csv(), of_rows(), quiet(), progress(), preset()});
   return {

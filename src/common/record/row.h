@@ -84,11 +84,13 @@ struct Row {
   std::optional<Measurement> out_of_place;  ///< empty if it was not run
   std::optional<Measurement> in_place;
   std::time_t finished = 0;
+  bool cut_short = false;  ///< see InterimRows
 };
 
 /// One epoch of one case, reported as soon as it is measured.
 struct EpochRecord {
   Bytes size = 0;
+  std::uint64_t count = 0;
   DataType datatype = DataType::kFloat;
   Reduction reduction = Reduction::kNone;
   int root = -1;
@@ -96,6 +98,8 @@ struct EpochRecord {
   bool in_place = false;
   std::int64_t epoch = 0;  ///< from 0
   Seconds median = 0;
+  double algbw = 0;  ///< bytes per second, of the median
+  double busbw = 0;
   std::int64_t samples = 0;
   std::int64_t late = 0;
 };
@@ -160,6 +164,15 @@ void describe(Form& form, Record& count) {
   form.hidden(count.rank, count.samples, count.epochs);
 }
 
+/// What was sent in vain.
+template <typename Form, record::Of<Measurement> Record>
+void describe_losses(Form& form, Record& measured) {
+  using namespace record;
+  form("retransmitted_segments", null_if_none(measured.retransmitted),
+       "TCP: segments retransmitted while messages were timed, by the first and by the second rank of the pair");
+  form("lost_messages", measured.lost, "RDMA with `-c UD`: timed messages that did not arrive, both ways together");
+}
+
 /// The results of the checks.
 template <typename Form, record::Of<Measurement> Record>
 void describe_checks(Form& form, Record& measured) {
@@ -191,16 +204,15 @@ void describe(Form& form, Record& measured) {
   form("algbw_gb_per_s", gb_per_s(measured.algbw), "algorithm bandwidth, as in the table");
   form("busbw_gb_per_s", gb_per_s(measured.busbw), "bus bandwidth, as in the table");
   form("message_rate_per_s", null_if_none(measured.message_rate),
-       "messages per second between two ranks; for both ways, those of both directions over the time until both are "
-       "done; null for collectives");
-  form("directions_gb_per_s", null_if_none(gb_per_s(measured.directions)),
-       "both ways: bandwidth from the first rank of the pair to the second, and back, each over its own time");
+       "messages per second between two ranks; for both ways, the sum of both directions; null for collectives");
+  form(
+      "directions_gb_per_s", null_if_none(gb_per_s(measured.directions)),
+      "both ways: bandwidth from the first rank of the pair to the second, and back, each over its own time; their sum "
+      "is `algbw_gb_per_s`; null if the library does not tell when messages have arrived (NCCL)");
   form("queue_pairs_gb_per_s", null_if_none(gb_per_s(measured.queue_pairs)),
        "RDMA bandwidth with several queue pairs: what each carried of `busbw_gb_per_s`, by queue pair, both ways "
        "together");
-  form("retransmitted_segments", null_if_none(measured.retransmitted),
-       "TCP: segments retransmitted while messages were timed, by the first and by the second rank of the pair");
-  form("lost_messages", measured.lost, "RDMA with `-c UD`: timed messages that did not arrive, both ways together");
+  describe_losses(form, measured);
   form("background_gb_per_s", gb_per_s(measured.background_rate), "RDMA with `--background`: bandwidth of that stream");
   describe_checks(form, measured);
   form("epochs", natural(summary.epochs), "number of epochs with samples");
@@ -259,6 +271,9 @@ void describe(Form& form, Record& row) {
   form("finished_utc", utc(row.finished), "when the row was complete");
   form("out_of_place", row.out_of_place, "null: not run");
   form("in_place", row.in_place, "null: not run, or not possible");
+  form("cut_short", left_out_if_none(row.cut_short),
+       "true: the run ended before the row was complete; its figures are of the epochs finished until then, each of "
+       "which counts as one sample, its median; what epochs do not tell is 0 or null");
 }
 
 template <typename Form, record::Of<EpochRecord> Record>
@@ -266,6 +281,7 @@ void describe(Form& form, Record& epoch) {
   using namespace record;
   form.line("epoch", "After each epoch of each size and placement");
   form("size_bytes", natural(epoch.size), "see `row`, as for the following keys");
+  form("count", natural(epoch.count), "elements given to the operation");
   form("datatype", epoch.datatype, "datatype of the elements");
   form("reduction", epoch.reduction, "reduction, or `none`");
   form("root", epoch.root, "root, or -1");
@@ -273,6 +289,8 @@ void describe(Form& form, Record& epoch) {
   form("in_place", epoch.in_place, "whether it was measured in place");
   form("epoch", natural(epoch.epoch), "number of the epoch, from 0");
   form("time_us_median", us(epoch.median), "median of its samples");
+  form("algbw_gb_per_s", gb_per_s(epoch.algbw), "algorithm bandwidth at that median");
+  form("busbw_gb_per_s", gb_per_s(epoch.busbw), "bus bandwidth at that median");
   form("samples", natural(epoch.samples), "number of samples used");
   form("late_starts", natural(epoch.late), "isolated timing: samples discarded because a rank started late");
 }
@@ -280,8 +298,9 @@ void describe(Form& form, Record& epoch) {
 template <typename Form, record::Of<Ending> Record>
 void describe(Form& form, Record& ending) {
   using namespace record;
-  form.line("end", "The end of the run; missing if the run was killed");
-  form("exit_status", natural(ending.exit_status), "exit status, see Exit status");
+  form.line("end", "The end of the run; missing if the run was killed by SIGKILL");
+  form("exit_status", natural(ending.exit_status),
+       "exit status, see Exit status; of a run that a signal ended, 128 and its number");
   form("reason", ending.reason, "one sentence");
   form("wrong_checks", natural(ending.wrong_checks), "checks with at least one wrong element, over all ranks");
   form("average_busbw_gb_per_s", gb_per_s(ending.average_busbw),

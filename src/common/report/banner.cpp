@@ -103,9 +103,15 @@ std::string group_line(const Context& context, int group) {
   return fmt::format("# Group {}: ranks {}; hosts {}\n", group, facts.ranks, facts.hosts);
 }
 
-std::string skipped_line(const Row& row) {
-  return fmt::format("# skipped: {} bytes, {} {}: {}\n", row.size, facts(row.datatype).name, name(row.reduction),
-                     row.skipped);
+std::string skipped_line(const Row& row, Figure figure) {
+  std::string data;
+  if (!is_of_pairs(figure)) data = fmt::format(", {}", facts(row.datatype).name);
+  if (row.reduction != Reduction::kNone) data += fmt::format(" {}", name(row.reduction));
+  return fmt::format("# skipped: {} bytes{}: {}\n", row.size, data, row.skipped);
+}
+
+std::string ended_early_line(const Context& context, const Ending& ending) {
+  return context.program.empty() ? "" : fmt::format("# Ended early: {}\n", ending.reason);
 }
 
 std::string wrong_line(const Ending& ending) {

@@ -24,7 +24,12 @@ namespace fabricbench {
 [[nodiscard]] std::string pair_text(const Context& context, int pair);
 /// Names a group, or a pair if the rows are about pairs.
 [[nodiscard]] std::string group_line(const Context& context, int group);
-[[nodiscard]] std::string skipped_line(const Row& row);
+/// Above the first row that is cut short.
+inline constexpr std::string_view kCutShortLine =
+    "# Cut short: the rows below are of the epochs that were finished; their intervals are wider\n";
+/// The last line of a run that ended early; empty if it had not begun.
+[[nodiscard]] std::string ended_early_line(const Context& context, const Ending& ending);
+[[nodiscard]] std::string skipped_line(const Row& row, Figure figure);
 
 /// The number of checks that found wrong data.
 [[nodiscard]] std::string wrong_line(const Ending& ending);

@@ -68,6 +68,8 @@ void ConnectTableSink::record(const AnyRecord& record) {
   output_.write(text);
 }
 
+void ConnectTableSink::abandon(const Ending& ending) { output_.write(ended_early_line(context_, ending)); }
+
 void ConnectTableSink::end(const Ending& ending) {
   output_.write(wrong_line(ending) + concluding_lines(context_, ending, ""));
 }

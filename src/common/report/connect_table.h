@@ -14,6 +14,7 @@ class ConnectTableSink final : public Sink {
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override;
 
  private:
   OutputFile output_;

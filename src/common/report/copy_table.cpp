@@ -128,6 +128,8 @@ std::string CopyTableSink::odd_line() const {
                      odd_.empty() ? otherwise : fmt::format("{}", fmt::join(odd_, ", ")));
 }
 
+void CopyTableSink::abandon(const Ending& ending) { output_.write(ended_early_line(context_, ending)); }
+
 void CopyTableSink::end(const Ending& ending) {
   output_.write(wrong_line(ending) + odd_line() + concluding_lines(context_, ending, ""));
 }

@@ -14,7 +14,7 @@ using record::Json;
 using record::to_json;
 
 // The columns of a measurement, with its row and placement as `row` and `placement`.
-constexpr std::array<CsvColumn, 38> kRowColumns = {{
+constexpr std::array<CsvColumn, 43> kRowColumns = {{
     {"size_bytes", "/row/size_bytes"},
     {"count", "/row/count"},
     {"datatype", "/row/datatype"},
@@ -53,9 +53,14 @@ constexpr std::array<CsvColumn, 38> kRowColumns = {{
     {"time_us_mean"},
     {"time_us_stdev"},
     {"lost_messages"},
+    {"program", "/run/program"},
+    {"started_utc", "/run/started_utc"},
+    {"ranks", "/run/ranks"},
+    {"hosts", "/run/hosts"},
+    {"cut_short", "/row/cut_short"},
 }};
 
-constexpr std::array<CsvColumn, 27> kCopyColumns = {{
+constexpr std::array<CsvColumn, 30> kCopyColumns = {{
     {"host"},
     {"device", "/gpu/device"},
     {"pci", "/gpu/pci"},
@@ -83,9 +88,12 @@ constexpr std::array<CsvColumn, 27> kCopyColumns = {{
     {"wrong_elements"},
     {"epochs"},
     {"samples"},
+    {"program", "/run/program"},
+    {"started_utc", "/run/started_utc"},
+    {"ranks", "/run/ranks"},
 }};
 
-constexpr std::array<CsvColumn, 18> kReadingColumns = {{
+constexpr std::array<CsvColumn, 21> kReadingColumns = {{
     {"round"},
     {"concurrent"},
     {"from"},
@@ -104,6 +112,9 @@ constexpr std::array<CsvColumn, 18> kReadingColumns = {{
     {"latency_us"},
     {"wrong_elements"},
     {"reason"},
+    {"program", "/run/program"},
+    {"started_utc", "/run/started_utc"},
+    {"ranks", "/run/ranks"},
 }};
 
 std::span<const CsvColumn> columns_of(Figure figure) {
@@ -116,18 +127,35 @@ std::span<const CsvColumn> columns_of(Figure figure) {
 
 void CsvSink::begin(const Context& context) {
   table_.emplace(columns_of(context.figure));
+  run_ = {{"program", context.program},
+          {"started_utc", to_json(context).at("started_utc")},
+          {"ranks", context.ranks.size()}};
+  ranks_of_groups_.assign(context.groups.size(), 0);
+  for (const RankFacts& rank : context.ranks) ++ranks_of_groups_.at(static_cast<std::size_t>(rank.group));
+  for (const GroupFacts& group : context.groups) hosts_of_groups_.push_back(group.hosts);
   output_.write(table_->header());
 }
 
 void CsvSink::record(const AnyRecord& record) {
   if (const auto* row = record.as<Row>()) add(*row);
-  if (const auto* copy = record.as<CopyRow>()) output_.write(table_->line(to_json(*copy)));
-  if (const auto* reading = record.as<PairReading>()) output_.write(table_->line(to_json(*reading)));
+  if (const auto* copy = record.as<CopyRow>()) add(to_json(*copy));
+  if (const auto* reading = record.as<PairReading>()) add(to_json(*reading));
+}
+
+void CsvSink::add(Json record) {
+  record["run"] = run_;
+  output_.write(table_->line(record));
 }
 
 void CsvSink::add(const Row& row) {
   std::string lines;
-  for (const Json& measured : placements(row)) lines += table_->line(measured);
+  Json run = run_;
+  run["ranks"] = ranks_of_groups_.at(static_cast<std::size_t>(row.group));
+  run["hosts"] = hosts_of_groups_.at(static_cast<std::size_t>(row.group));
+  for (Json& measured : placements(row)) {
+    measured["run"] = run;
+    lines += table_->line(measured);
+  }
   output_.write(lines);
 }
 

@@ -1,16 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "common/record/csv.h"
+#include "common/record/json.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
 
-/// Writes comma-separated values (RFC 4180): a header, then one line for each row and placement, copy, or reading. A
-/// missing figure is an empty field.
+/// Writes comma-separated values (RFC 4180): a header, then one line for each row and placement, copy, or reading. Each
+/// line names the run. A missing figure is an empty field.
 class CsvSink final : public Sink {
  public:
   explicit CsvSink(OutputFile output) : output_(std::move(output)) {}
@@ -25,7 +29,12 @@ class CsvSink final : public Sink {
 
  private:
   void add(const Row& row);
+  void add(record::Json record);
+
   OutputFile output_;
+  record::Json run_;  // facts of the run, for every line
+  std::vector<std::int64_t> ranks_of_groups_;
+  std::vector<std::string> hosts_of_groups_;
   std::optional<record::CsvTable> table_;
 };
 

@@ -42,6 +42,13 @@ OutputFile::OutputFile(std::string path, bool force) : path_(std::move(path)) {
 
 OutputFile OutputFile::standard_output() { return {}; }
 
+OutputFile OutputFile::standard_error() {
+  OutputFile output;
+  output.path_ = "standard error";
+  output.file_ = stderr;
+  return output;
+}
+
 void OutputFile::refuse() const {
   throw Error(ExitStatus::kFailure, fmt::format("cannot write to {}: {}", path_, std::strerror(errno)));
 }

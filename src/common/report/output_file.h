@@ -22,6 +22,8 @@ class OutputFile {
   OutputFile(std::string path, bool force);
   /// Writes to standard output.
   [[nodiscard]] static OutputFile standard_output();
+  /// Writes to standard error.
+  [[nodiscard]] static OutputFile standard_error();
 
   /// Writes all of `text`, or nothing: what a failed call has written to a regular file is taken back.
   void write(std::string_view text);

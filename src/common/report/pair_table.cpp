@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -159,8 +160,9 @@ std::string pair_settings_line(const Context& context) {
 std::string_view meaning_of(const Context& context) {
   if (!context.time_means.empty()) return context.time_means;
   if (context.figure == Figure::kLatency) return "half a round trip";
-  return context.figure == Figure::kBothWays ? "time of a window each way over its messages"
-                                             : "time of a window over its messages";
+  return context.figure == Figure::kBothWays
+             ? "time of a window over its messages, the harmonic mean of both directions"
+             : "time of a window over its messages";
 }
 
 std::string pair_lines(const Context& context) {
@@ -247,7 +249,7 @@ void PairTableSink::record(const AnyRecord& record) {
 
 void PairTableSink::add(const Row& row) {
   if (!row.skipped.empty()) {
-    output_.write(skipped_line(row));
+    output_.write(skipped_line(row, context_.figure));
     return;
   }
   if (!row.out_of_place) return;
@@ -278,6 +280,8 @@ std::string PairTableSink::row_line(const Row& row) {
 /// Prints the rows of one case, from all pairs that have reported it.
 void PairTableSink::print(const std::vector<Row>& rows) {
   std::string text;
+  const bool cut_short = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.cut_short; });
+  if (cut_short && !std::exchange(is_cut_short_, true)) text += kCutShortLine;
   for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(row);
   if (context_.groups.size() > 1) {
     text += summary_line(context_, rows);
@@ -300,6 +304,11 @@ std::string PairTableSink::statistics() {
   if (!context_.options.stats) return "";
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
   return statistics_table(context_, rows_);
+}
+
+void PairTableSink::abandon(const Ending& ending) {
+  for (const std::vector<Row>& rows : pending_.take_rest()) print(rows);
+  output_.write(ended_early_line(context_, ending));
 }
 
 void PairTableSink::end(const Ending& ending) {

@@ -26,6 +26,7 @@ class PairTableSink final : public Sink {
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override;
 
  private:
   void add(const Row& row);
@@ -39,6 +40,7 @@ class PairTableSink final : public Sink {
   Context context_;
   std::optional<record::TextTable> table_;  // from the beginning on
   PairRows pending_;
+  bool is_cut_short_ = false;
   std::map<int, int> times_slowest_;  // by pair
   std::set<int> with_wrong_rate_;     // pairs that were faster than their ports' rate
   int cases_ = 0;                     // cases that several pairs have reported

@@ -121,6 +121,12 @@ std::string PerftestTableSink::rows_text(const std::vector<Row>& rows) {
   return text;
 }
 
+void PerftestTableSink::abandon(const Ending& ending) {
+  std::string text;
+  for (const std::vector<Row>& rows : pending_.take_rest()) text += rows_text(rows);
+  output_.write(text + ended_early_line(context_, ending));
+}
+
 void PerftestTableSink::end(const Ending& ending) {
   std::string text;
   for (const std::vector<Row>& rows : pending_.take_rest()) text += rows_text(rows);

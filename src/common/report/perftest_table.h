@@ -21,6 +21,7 @@ class PerftestTableSink final : public Sink {
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override;
 
  private:
   void add(const Row& row);

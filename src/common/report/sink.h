@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "common/record/reading.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
+#include "common/report/interim_rows.h"
 
 namespace fabricbench {
 
@@ -65,28 +67,39 @@ class Sink {
 };
 
 /// All sinks of a run; only the process that owns the outputs has any. Of `end` and `abandon`, only the first call
-/// counts: a watchdog may abandon a run that is about to end.
+/// counts, and nothing is reported after it: another thread may abandon a run that goes on or is about to end.
 class Outputs {
  public:
+  Outputs() = default;
+  Outputs(Outputs&&) = default;
+  /// Takes the sinks, unless another thread has abandoned this run.
+  Outputs& operator=(Outputs&& other) noexcept;
+  ~Outputs() = default;
+
   void add(std::unique_ptr<Sink> sink) { sinks_.push_back(std::move(sink)); }
 
-  void begin(const Context& context) const {
-    for (const auto& sink : sinks_) sink->begin(context);
-  }
-  void record(const AnyRecord& record) const {
-    for (const auto& sink : sinks_) sink->record(record);
-  }
+  void begin(const Context& context) const;
+  void record(const AnyRecord& record) const;
   void conclude(Ending& ending) const {
     for (const auto& sink : sinks_) sink->conclude(ending, *this);
   }
   /// After a sink has failed, the following ones are told that the run failed. Throws what the first one threw.
   void end(const Ending& ending) const;
-  /// Throws what the first sink threw, when all were told.
-  void abandon(const Ending& ending) const;
+  /// Reports what the finished epochs of unfinished rows tell, then that the run ended early. Returns whether there was
+  /// a sink to tell. Throws what the first sink threw, when all were told.
+  bool abandon(const Ending& ending) const;
 
  private:
+  /// What threads share.
+  struct State {
+    std::timed_mutex mutex;  // of the sinks, and of:
+    InterimRows interim;
+    std::atomic_flag ended;  // `abandon` goes without the mutex if a sink is stuck
+  };
+  void keep(const AnyRecord& record) const;
+
   std::vector<std::unique_ptr<Sink>> sinks_;
-  std::unique_ptr<std::atomic_flag> ended_ = std::make_unique<std::atomic_flag>();
+  std::unique_ptr<State> state_ = std::make_unique<State>();
 };
 
 }  // namespace fabricbench

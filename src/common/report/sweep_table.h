@@ -24,6 +24,7 @@ class SweepTableSink final : public Sink {
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override;
 
  private:
   void add(const PairReading& reading);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -119,10 +120,11 @@ void TableSink::record(const AnyRecord& record) {
 void TableSink::add(const Row& row) {
   const Options& options = context_.options;
   if (!row.skipped.empty()) {
-    output_.write(skipped_line(row));
+    output_.write(skipped_line(row, context_.figure));
     return;
   }
   std::string text;
+  if (row.cut_short && !std::exchange(is_cut_short_, true)) text += kCutShortLine;
   if (context_.groups.size() > 1 && row.group != group_shown_) text += group_line(context_, row.group);
   group_shown_ = row.group;
   text += row_start(row) + placement_columns(row.out_of_place, options) + placement_columns(row.in_place, options);
@@ -130,6 +132,8 @@ void TableSink::add(const Row& row) {
   output_.write(text + "\n" + traffic_lines(row));
   if (options.stats) rows_.push_back(row);
 }
+
+void TableSink::abandon(const Ending& ending) { output_.write(ended_early_line(context_, ending)); }
 
 void TableSink::end(const Ending& ending) {
   const char* verdict = !ending.fast_enough ? "" : *ending.fast_enough ? "OK" : "FAILED";

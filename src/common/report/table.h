@@ -19,12 +19,14 @@ class TableSink final : public Sink {
   void begin(const Context& context) override;
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override;
 
  private:
   void add(const Row& row);
   OutputFile output_;
   Context context_;
   int group_shown_ = -1;
+  bool is_cut_short_ = false;
   std::vector<Row> rows_;  // kept only if --stats will print them
 };
 

@@ -91,9 +91,9 @@ class Choice(GpuTest):  # 2 ranks, 1 s
     """Which algorithm, protocol and how many channels NCCL took."""
 
     def chosen(self, stdout):
-        table = [line.split()[1:] for line in stdout.partition("\n# Statistics: ")[2].splitlines()[1:]]
-        column = table[0].index("chosen")
-        return [line[column] for line in table[1:] if line and line[0].isdigit()]
+        lines = [line.split()[1:] for line in stdout.partition("\n# Statistics: samples")[2].splitlines()[1:]]
+        titles = next(line for line in lines if "chosen" in line and "size" in line)
+        return [line[titles.index("chosen")] for line in lines if line and line[0].isdigit()]
 
     def test_named(self):
         stdout, lines = self.run_gpus("-b", 1024, "-e", 4096, "-f", 4, "-n", 2, "--stats")

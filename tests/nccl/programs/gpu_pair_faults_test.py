@@ -24,7 +24,7 @@ class WrongData(GpuPairTest):  # 4 ranks, 2 s
         def check(case):
             name, rank, options = case
             said = self.said(WRONG_DATA, name, *ONE, *options, FAKE_NCCL_FAULT=f"wrong_from:{rank}:0")
-            self.assertRegex(said, rf"fabricbench: wrong data in {name} 4 KiB int8 none, out of place: 1 element over "
+            self.assertRegex(said, rf"fabricbench: wrong data in {name} messages of 4 KiB: 1 element over "
                                    rf"1 rank; rank {rank}: first at element 2048: expected \S+, got \S+")
         self.at_once(check, [(name, rank, options) for name in PAIR_TESTS for rank in receivers[name]
                              for options in ((), ("--window", 3)) if name != "send_recv_lat" or not options])
@@ -91,8 +91,8 @@ class Hangs(GpuPairTest):  # 3 ranks, 15 s
             said = self.said(TIMEOUT, name, *LIMITED, ranks=ranks, FAKE_NCCL_FAULT="hang:1:20")
             self.assertRegex(said, rf"fabricbench: no progress for [\d.]+ s, the limit is --timeout {LIMIT_S}; the job is "
                                    "ended\n")
-            self.assertRegex(said, r"2 ranks wait, the first is rank 0 on \S+: (?:measuring|warming up) 4 KiB int8 "
-                                   r"none, out of place \(rank 0 on GPU 0 .*, NCCL: no error\)")
+            self.assertRegex(said, r"2 ranks wait, the first is rank 0 on \S+: (?:measuring|warming up) messages "
+                                   r"of 4 KiB \(rank 0 on GPU 0 .*, NCCL: no error\)")
         self.at_once(check, [*((name, 2) for name in PAIR_TESTS), ("send_recv_bw", 3)])
 
     @in_a_few_tries

@@ -122,4 +122,4 @@ class Layouts(GpuTest):  # 4 ranks, 3 s
     def test_groups_of_single_gpus(self):
         stdout, _ = self.run_gpus(*ONE, "--split", "MOD 2", program=program_of("all_gather"))
         self.assertEqual([row[:2] for row in rows(stdout)], [["1024", "256"]] * 2)
-        self.assertIn("# One rank: nothing crosses a network", stdout)
+        self.assertIn("# A group has one rank: nothing crosses a network", stdout)

@@ -66,6 +66,7 @@ class Programs(GuestTest):
         for row in rows.values():
             there, back = row["directions_gb_per_s"]
             self.assertGreater(min(there, back), 0)
+            self.assertAlmostEqual(there + back, row["algbw_gb_per_s"], delta=1e-6 * row["algbw_gb_per_s"])
 
     def test_queue_pairs(self):
         self.check("rdma_write_bw", "-q", 4, *SMALL_AND_64K, sizes=[8, 65536])

@@ -1,0 +1,82 @@
+#include "common/report/interim_rows.h"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <tuple>
+
+#include "common/core/samples.h"
+#include "common/core/statistics.h"
+
+namespace fabricbench {
+namespace {
+
+/// The facts of a case, which an epoch and its row share.
+template <typename Record>
+auto case_of(const Record& record) {
+  return std::tuple(record.datatype, record.reduction, record.root, record.size, record.count, record.group);
+}
+
+/// The facts by which cases are measured together.
+template <typename Record>
+auto combination_of(const Record& record) {
+  return std::tuple(record.datatype, record.reduction, record.root);
+}
+
+/// Of at least one epoch of one case and placement.
+Measurement measurement_of(const std::vector<EpochRecord>& records) {
+  std::vector<Epoch> epochs;
+  for (const EpochRecord& record : records) {
+    Epoch& epoch = epochs.emplace_back();
+    epoch.samples = {record.median};
+    epoch.slowest_ranks = {0};
+    epoch.late = record.late;
+  }
+  Measurement measured;
+  measured.summary = summarize(epochs);
+  measured.summary.slowest_share = 0;
+  measured.summary.times_slowest.clear();
+  const EpochRecord& first = records.front();
+  const double scale = measured.summary.median > 0 ? first.median / measured.summary.median : 0;
+  measured.algbw = first.algbw * scale;
+  measured.busbw = first.busbw * scale;
+  return measured;
+}
+
+}  // namespace
+
+void InterimRows::remove(const Row& row) {
+  std::erase_if(epochs_, [&](const EpochRecord& epoch) { return case_of(epoch) == case_of(row); });
+}
+
+std::vector<Row> InterimRows::rows() const {
+  using Combination = decltype(combination_of(EpochRecord()));
+  using Key = std::tuple<std::size_t, Bytes, int, std::uint64_t>;
+  std::vector<Combination> combinations;
+  std::map<Key, std::map<bool, std::vector<EpochRecord>>> cases;
+  for (const EpochRecord& epoch : epochs_) {
+    const auto known = std::find(combinations.begin(), combinations.end(), combination_of(epoch));
+    const auto place = static_cast<std::size_t>(known - combinations.begin());
+    if (known == combinations.end()) combinations.push_back(combination_of(epoch));
+    cases[{place, epoch.size, epoch.group, epoch.count}][epoch.in_place].push_back(epoch);
+  }
+  std::vector<Row> rows;
+  for (const auto& [key, placements] : cases) {
+    const EpochRecord& first = placements.begin()->second.front();
+    Row& row = rows.emplace_back();
+    row.size = first.size;
+    row.count = first.count;
+    row.datatype = first.datatype;
+    row.reduction = first.reduction;
+    row.root = first.root;
+    row.group = first.group;
+    row.finished = std::time(nullptr);
+    row.cut_short = true;
+    for (const auto& [in_place, epochs] : placements) {
+      (in_place ? row.in_place : row.out_of_place) = measurement_of(epochs);
+    }
+  }
+  return rows;
+}
+
+}  // namespace fabricbench

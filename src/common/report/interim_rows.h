@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "common/record/row.h"
+
+namespace fabricbench {
+
+/// The rows that are being measured, as far as their finished epochs tell: what a run that is cut short can still
+/// state.
+class InterimRows {
+ public:
+  void add(const EpochRecord& epoch) { epochs_.push_back(epoch); }
+  /// Forgets the epochs of a row that is complete.
+  void remove(const Row& row);
+  /// In the order of the table: by datatype, reduction and root as they were begun, then by size, then by group. Each
+  /// is marked as cut short. An epoch counts as one sample, its median.
+  [[nodiscard]] std::vector<Row> rows() const;
+
+ private:
+  std::vector<EpochRecord> epochs_;
+};
+
+}  // namespace fabricbench

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "common/core/options.h"
+#include "common/record/context.h"
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+
+/// The table that people read, of a run with this figure. `colour`: whether a sweep's map has colours.
+[[nodiscard]] std::unique_ptr<Sink> make_table(Figure figure, const Options& options, OutputFile output, bool colour);
+
+}  // namespace fabricbench
