@@ -27,6 +27,7 @@ struct Command {
 
 constexpr std::array kCommands = {
     Command{"compare", "compare runs with baselines or with other runs", compare_files},
+    Command{"table", "print the table of a run from its record", print_table},
     Command{"report", "draw a page of results, for a browser", report_files},
 };
 

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cluster/tools/commands.h"
+#include "cluster/tools/input_file.h"
+#include "cluster/tools/line_source.h"
+#include "common/core/error.h"
+#include "common/core/matrix_row.h"
+#include "common/core/names.h"
+#include "common/core/version.h"
+#include "common/options/arguments.h"
+#include "common/record/read.h"
+#include "common/report/csv.h"
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+#include "common/report/tables.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+struct TableOptions {
+  std::string file;
+  std::string form = "table";
+  bool stats = false;
+  bool quiet = false;
+};
+
+/// Of the options of a run, those that its tables depend on.
+void take_options(Context& context, const TableOptions& wanted) {
+  std::map<std::string, std::string, std::less<>> values(context.option_values.begin(), context.option_values.end());
+  const auto is_set = [&](std::string_view key) {
+    const auto found = values.find(key);
+    return found != values.end() && found->second != "0" && !found->second.empty();
+  };
+  Options& options = context.options;
+  options.timestamps = is_set("report_timestamps");
+  options.per_iteration = is_set("per_iter_timing");
+  options.report_cpu_time = is_set("report_cputime");
+  options.rdma.background = values["background"] == "bw";
+  options.rdma.gbits = is_set("report_gbits");
+  options.rdma.perftest_table = wanted.form == "perftest";
+  if (const auto transport = named<Transport>(values["connection"])) options.rdma.transport = *transport;
+  options.stats = wanted.stats;
+  options.quiet = true;
+}
+
+/// Hands the lines of a record to the sinks of a run, in the same order as the run did.
+class Replay {
+ public:
+  explicit Replay(const TableOptions& options) : options_(options), name_(readable_name(options.file)) {}
+
+  void take(const Line& line) {
+    number_ = line.number;
+    try {
+      take_kind(std::string(lines_.open(line.text, line.capacity)));
+    } catch (const std::invalid_argument& problem) {
+      if (!line.complete) return;  // the run was killed while it wrote this one
+      fail(fmt::format("this is no record ({})", problem.what()));
+    }
+  }
+
+  void finish() {
+    if (outputs_) abandon("the record has no end: the run was killed, or is still running");
+    if (runs_ == 0) fail("the file has no run");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error(ExitStatus::kNotJudged, fmt::format("{}{}: {}; give a file that a program has written with --json",
+                                                    name_, number_ > 0 ? fmt::format(":{}", number_) : "", problem));
+  }
+
+  void take_kind(const std::string& kind) {
+    if (kind == "context") return begin(lines_.read<Context>());
+    if (!outputs_) fail(fmt::format("a line of kind '{}' stands before any context", kind));
+    if (kind == "epoch") return outputs_->record(lines_.read<EpochRecord>());
+    if (kind == "row") return outputs_->record(lines_.read<Row>());
+    if (kind == "copy") return outputs_->record(lines_.read<CopyRow>());
+    if (kind == "endpoint") return outputs_->record(lines_.read<EndpointSummary>());
+    if (kind == "connection_step") return add_step(lines_.read<ConnectionStep>());
+    if (kind == "reading") return add_reading(lines_.read<PairReading>());
+    if (kind == "end") return end(lines_.read<Ending>());
+    lines_.check();
+  }
+
+  void begin(Context context) {
+    if (outputs_) abandon("the record has no end");
+    take_options(context, options_);
+    const Figure figure = context.figure;
+    if (options_.form == "perftest" && !is_of_pairs(figure)) {
+      throw UsageError(
+          fmt::format("{} has no table in perftest's form, which is for messages between two ranks; leave "
+                      "out --form perftest",
+                      context.program));
+    }
+    if (options_.form == "csv" && figure == Figure::kConnections) {
+      throw UsageError(fmt::format("{} has no CSV; leave out --form csv", context.program));
+    }
+    outputs_.emplace();
+    if (options_.form == "csv") {
+      outputs_->add(std::make_unique<CsvSink>(OutputFile::standard_output()));
+    } else {
+      outputs_->add(make_table(figure, context.options, OutputFile::standard_output(), false));
+    }
+    if (runs_++ > 0) fmt::print("\n");
+    if (options_.form == "table" && !options_.quiet) print_heading(context);
+    endpoints_ = figure == Figure::kSweep ? static_cast<int>(context.ranks.size()) : 0;
+    received_.clear();
+    outputs_->begin(context);
+  }
+
+  static void print_heading(const Context& context) {
+    std::string command;
+    for (const std::string& word : context.command_line) command += (command.empty() ? "" : " ") + word;
+    fmt::print("# {}; ranks: {}, hosts: {}; {}\n", command, context.ranks.size(), context.host_facts.size(),
+               context.library);
+    std::fflush(stdout);
+  }
+
+  /// One row has several steps, one line each.
+  void add_step(const ConnectionStep& step) {
+    if (connections_ && connections_->pair != step.row.pair) end_connections();
+    if (!connections_) connections_ = step.row;
+    connections_->steps.push_back(step.times);
+  }
+
+  void end_connections() {
+    if (connections_) outputs_->record(*std::exchange(connections_, std::nullopt));
+  }
+
+  /// The matrix is no part of the record: it has the last reading of each pair.
+  void add_reading(const PairReading& reading) {
+    outputs_->record(reading);
+    constexpr auto kNone = std::numeric_limits<float>::quiet_NaN();
+    auto& row = received_[reading.to];
+    row.resize(std::max(row.size(), static_cast<std::size_t>(endpoints_)), kNone);
+    if (static_cast<std::size_t>(reading.from) < row.size()) {
+      row[static_cast<std::size_t>(reading.from)] = static_cast<float>(reading.bandwidth);
+    }
+  }
+
+  void end(const Ending& ending) {
+    end_connections();
+    for (const auto& [receiver, bandwidths] : received_) outputs_->record(MatrixRow{receiver, bandwidths});
+    constexpr std::array kWithFigures = {ExitStatus::kOk, ExitStatus::kWrongData, ExitStatus::kTooSlow,
+                                         ExitStatus::kNotJudged, ExitStatus::kMissing};
+    const bool whole = std::any_of(kWithFigures.begin(), kWithFigures.end(),
+                                   [&](ExitStatus status) { return static_cast<int>(status) == ending.exit_status; });
+    if (whole) {
+      outputs_->end(ending);
+    } else {
+      outputs_->abandon(ending);
+    }
+    outputs_.reset();
+  }
+
+  void abandon(const std::string& reason) {
+    end_connections();
+    Ending ending;
+    ending.reason = reason;
+    outputs_->abandon(ending);
+    outputs_.reset();
+  }
+
+  const TableOptions& options_;
+  std::string name_;
+  record::LineReader lines_;
+  std::int64_t number_ = 0;
+  std::int64_t runs_ = 0;
+  std::optional<Outputs> outputs_;  // of the current run
+  std::optional<ConnectRow> connections_;
+  int endpoints_ = 0;                           // of a sweep
+  std::map<int, std::vector<float>> received_;  // by receiving endpoint: from each
+};
+
+}  // namespace
+
+ExitStatus print_table(const std::vector<std::string>& arguments) {
+  TableOptions options;
+  CLI::App app("Prints the table of a run from its record, whole or broken off.", "fabricbench table");
+  app.add_option("FILE", options.file, "what a program has written with --json; -: standard input")->required();
+  app.add_option("--form", options.form, "table: as the program prints it (default); csv; or perftest: as ib_write_bw")
+      ->option_text("FORM");
+  app.add_flag("--stats", options.stats, "print the statistics of every row below the table");
+  app.add_flag("--quiet", options.quiet, "leave out the line with the command");
+  const std::string text = read_arguments(app, arguments);
+  fmt::print("{}", text);
+  if (!text.empty()) return ExitStatus::kOk;
+  if (options.form != "table" && options.form != "csv" && options.form != "perftest") {
+    throw UsageError(fmt::format("'{}' is not a form; choose table, csv or perftest", options.form));
+  }
+  LineSource lines(options.file, record::LineReader::kSpare);
+  Replay replay(options);
+  for (Line line; lines.next(line);) replay.take(line);
+  replay.finish();
+  return ExitStatus::kOk;
+}
+
+}  // namespace fabricbench::cluster
