@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "common/host/network.h"
 #include "fake_root.h"
 using namespace fabricbench;
 using fabricbench::test::FakeRoot;
@@ -130,6 +131,38 @@ TEST(NicReader, SeesWhichInterfacesLieUponOthers) {
   EXPECT_EQ(host::bottom_nics("ib0", reader.nics()), Names{"mlx5_0:1"});
   EXPECT_EQ(host::bottom_nics("eth1", reader.nics()), Names{"eth1"});
   EXPECT_EQ(host::bottom_nics("eth9", reader.nics()), Names{});
+}
+
+/// As in a container that mounts the host's /sys.
+TEST(NicReader, ReadsItsOwnNamespaceWhereSysIsOfAnother) {
+  const FakeRoot root;
+  write_interface(root, "eth0", "1", "1");
+  write_interface(root, "eth1", "1", "1");
+  write_interface(root, "lo", "1", "1");
+  const auto write_own = [&](const std::string& lines) {
+    root.write("proc/self/net/dev",
+               "Inter-|   Receive                            |  Transmit\n"
+               " face |bytes    packets errs drop fifo frame compressed multicast|bytes packets errs drop\n" +
+                   lines);
+  };
+  write_own("    lo:  5 0 0 0 0 0 0 0  6 0 0 0 0 0 0 0\n  eth0:18446744073709551615 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n");
+  const host::NicReader reader(root.path());
+  EXPECT_EQ(described(reader.read()), (Names{"eth0 interface 7 18446744073709551615", "lo loopback 6 5"}));
+  write_own("  eth0: 3 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n");
+  EXPECT_EQ(described(reader.read()), Names{"eth0 interface 8 3"});
+  Names devices;
+  for (const host::NetworkDevice& device : host::network_devices(root.path())) devices.push_back(device.name);
+  EXPECT_EQ(devices, Names{"eth0"}) << "and not eth1";
+}
+
+TEST(NicReader, TrustsASysThatHasTheSameInterfaces) {
+  const FakeRoot root;
+  write_interface(root, "bond0", "1", "2");
+  write_interface(root, "eth0", "3", "4");
+  root.link("sys/class/net/bond0/lower_eth0", "../eth0");
+  root.write("sys/class/net/bonding_masters", "bond0\n");
+  root.write("proc/self/net/dev", " bond0: 9 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0\n  eth0: 9 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0\n");
+  EXPECT_EQ(described(host::NicReader(root.path()).read()), (Names{"bond0 stacked 1 2", "eth0 interface 3 4"}));
 }
 
 TEST(NicReader, ReadsThisMachine) {

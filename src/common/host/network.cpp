@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/host/files.h"
+#include "common/host/own_interfaces.h"
 
 namespace fabricbench::host {
 namespace {
@@ -86,6 +87,13 @@ std::string driver_of(const fs::path& root, const fs::path& device) {
 
 std::vector<NetworkDevice> interfaces(const fs::path& root) {
   std::vector<NetworkDevice> found;
+  if (has_foreign_sysfs(root)) {  // which has the properties of others
+    for (const InterfaceBytes& interface : interface_bytes(root)) {
+      if (interface.name != "lo")
+        found.push_back({.name = interface.name, .kind = "other", .state = "unknown", .speed_mbit_per_s = {}});
+    }
+    return found;
+  }
   for (const fs::path& interface : subdirectories(root / "sys/class/net")) {
     if (interface.filename() == "lo") continue;
     found.push_back({.name = interface.filename().string(),

@@ -18,6 +18,7 @@
 
 #include "common/core/directory.h"
 #include "common/host/files.h"
+#include "common/host/own_interfaces.h"
 
 namespace fabricbench::host {
 namespace {
@@ -123,6 +124,14 @@ NicReader::NicReader(const fs::path& root) {
 }
 
 void NicReader::find_interfaces(const fs::path& root) {
+  if (has_foreign_sysfs(root)) {
+    own_root_ = root;
+    for (const InterfaceBytes& interface : interface_bytes(root)) {
+      nics_.push_back({interface.name, interface.name == "lo" ? NicKind::kLoopback : NicKind::kInterface, {}});
+      files_.push_back({});
+    }
+    return;
+  }
   const fs::path all = root / "sys/class/net";
   for (const std::string& name : names_in(all)) {
     const fs::path statistics = all / name / "statistics";
@@ -149,7 +158,15 @@ void NicReader::find_rdma_ports(const fs::path& root) {
 std::vector<NicCounter> NicReader::read() const {
   std::vector<NicCounter> counters;
   counters.reserve(nics_.size());
+  const std::vector<InterfaceBytes> own =
+      own_root_.empty() ? std::vector<InterfaceBytes>() : interface_bytes(own_root_);
   for (std::size_t i = 0; i < nics_.size(); ++i) {
+    if (files_[i].sent.empty()) {
+      const auto found =
+          std::find_if(own.begin(), own.end(), [&](const auto& each) { return each.name == nics_[i].name; });
+      if (found != own.end()) counters.push_back({found->name, nics_[i].kind, found->tx_bytes, found->rx_bytes});
+      continue;
+    }
     const auto sent = read_bytes(files_[i].sent, nics_[i].kind);
     const auto received = read_bytes(files_[i].received, nics_[i].kind);
     if (sent && received) counters.push_back({nics_[i].name, nics_[i].kind, *sent, *received});

@@ -45,12 +45,13 @@ class NicReader {
   /// The devices with two readable counters, in the order of nics(). A device that disappeared, that has no counters
   /// (soft-RoCE) or whose 32-bit counter is saturated is left out, because its value is unknown, not zero. Source:
   /// `port_xmit_data` and `port_rcv_data`, in units of 4 bytes, of ABI/stable/sysfs-class-infiniband, and `tx_bytes`
-  /// and `rx_bytes` of ABI/testing/sysfs-class-net-statistics of Linux.
+  /// and `rx_bytes` of ABI/testing/sysfs-class-net-statistics of Linux, or /proc/self/net/dev where /sys is of another
+  /// network namespace.
   [[nodiscard]] std::vector<NicCounter> read() const;
 
  private:
   struct Files {
-    std::string sent;
+    std::string sent;  ///< empty: see own_root_
     std::string received;
   };
 
@@ -58,7 +59,8 @@ class NicReader {
   void find_interfaces(const std::filesystem::path& root);
 
   std::vector<Nic> nics_;
-  std::vector<Files> files_;  // of each NIC
+  std::vector<Files> files_;        // of each NIC
+  std::filesystem::path own_root_;  // where /sys is another namespace's: of /proc, which has this one's interfaces
 };
 
 /// The NICs that count the bytes of `name`: itself, or the bottom devices of a stacked NIC, sorted. Empty for a
