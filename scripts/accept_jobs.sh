@@ -52,7 +52,7 @@ run_job() {
     from=$EPOCHREALTIME
     "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     launched=$!
-    { wait "$launched" || status=$?; } 2>/dev/null # without bash's message about a killed mpirun
+    wait "$launched" 2>/dev/null || status=$?
     launched=''
     echo "$status" >"$work/status"
     awk -v from="$from" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", to - from }' >"$work/seconds"
@@ -144,7 +144,7 @@ measure_pairs() {
     tail -n +1 -f --pid="${running[0]}" "$work/sweep_err" >&2 &
     follower=$!
     if ((time_s > 0)); then end_at_deadline "${running[0]}" & fi
-    { wait "${running[0]}" || status=$?; } 2>/dev/null
+    wait "${running[0]}" 2>/dev/null || status=$?
     running=()
     wait "$follower" || true
     if ((status == 130)); then cut=(--cut); fi # on a signal to this script, break_off ends it

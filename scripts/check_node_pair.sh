@@ -168,7 +168,7 @@ run_job() {
     trap 'end_job 15' TERM HUP
     "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     job=$!
-    { wait "$job" || status=$?; } 2>/dev/null # without bash's message about a killed mpirun
+    wait "$job" 2>/dev/null || status=$?
     job=
 }
 

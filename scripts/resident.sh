@@ -44,7 +44,8 @@ run_resident() {
     "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     job=$!
     end_where_stuck $((2 * pair_s + 40)) &
-    { wait "$job" || status=$?; } 2>/dev/null # without bash's message about an mpirun that crashes when it is ended
+    # Not { wait ...; } 2>/dev/null, which takes the messages of a trap that runs meanwhile, too.
+    wait "$job" 2>/dev/null || status=$?
     kill "$!" 2>/dev/null || true
     wait "$!" 2>/dev/null || true
     job=

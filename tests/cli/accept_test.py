@@ -199,6 +199,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.plant("slow_pairs", "node4")
         status, out, err = self.interrupt(during="endless_pairs")
         self.assertEqual(status, 130, out + err)
+        self.assertIn("continue with: ", err)
         self.assertEqual(list(self.drained()), ["node4"])
         self.assertTrue(self.lines("acceptance_step")[-1]["reason"].startswith("interrupted; node4 slow"), out)
         status, out, err = self.call("--resume", self.results)

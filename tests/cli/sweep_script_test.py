@@ -170,6 +170,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         process.send_signal(signal.SIGINT)
         err = process.communicate(timeout=600)[1]
         self.assertEqual(process.returncode, 130, err)
+        self.assertIn("continue with: ", err)
         self.assertEqual([(line["from_host"], line["to_host"]) for line in self.lines("reading")],
                          [("node11", "node12"), ("node12", "node11")])
         (self.folder / "stuck").unlink()
