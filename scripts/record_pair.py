@@ -28,6 +28,7 @@ ONE_WAY = ("send_recv_bw", "tcp_bw")
 LONGEST_REASON = 400
 NEARLY_ALL = 0.9  # share of the bytes of a host's interfaces; a bond and its interfaces count them twice
 EMPTY_WORDS = ("WARNING", "Primary job", "mpirun detected that one or more processes exited")
+ENDED_WORDS = ("[mpiexec@", "srun: ", "slurmstepd")  # what hydra and Slurm say when the time limit ends them
 
 
 def read_command_line():
@@ -218,15 +219,21 @@ def blocks_of(text):
     return blocks, [line for part in parts[0::2] for line in part.splitlines()]
 
 
+def said_by_agent(texts, without=()):
+    """The first line of the launch agent or of srun that does not begin with these words; empty if there is none."""
+    for text in texts:
+        for line in blocks_of(text)[1]:
+            if line.strip() and not line.startswith(("{", "#", *without)) and "warning" not in line.lower():
+                return clean(line)
+    return ""
+
+
 def said_by_launcher(texts):
     """The first line of the launch agent or of srun, or mpirun's explanation, shortened, or its first paragraph."""
-    blocks = []
-    for text in texts:
-        inside, outside = blocks_of(text)
-        blocks += inside
-        for line in outside:
-            if line.strip() and not line.startswith(("{", "#")) and "warning" not in line.lower():
-                return clean(line)
+    line = said_by_agent(texts)
+    if line:
+        return line
+    blocks = [block for text in texts for block in blocks_of(text)[0]]
     for block in blocks:
         ends = re.search(r"unable to complete a TCP connection.*Local host: *(\S+).*Remote host: *(\S+)", block, re.DOTALL)
         if ends:
@@ -253,6 +260,9 @@ def why_nothing(options, lines, out, err):
         own = said if said.startswith(options.test) else ""
         # The first line of a record comes when all ranks have met.
         how_far = own or ("the ranks had met, and then got stuck" if lines else "the ranks had not even met")
+        # Hydra waits until the time limit where ssh has long ended.
+        if options.status in TIMEOUT_TIMED_OUT and not own and not lines:
+            how_far = "; ".join(filter(None, (how_far, said_by_agent((err,), ENDED_WORDS))))
         return "timeout", "no result within {} s: {}".format(options.limit, how_far)
     if options.status == TIMEOUT and (lines.get("end") or said):
         return "timeout", said or clean(lines["end"][-1]["reason"])

@@ -172,6 +172,15 @@ class Failures(PairScriptTest):  # 1 rank, 2 s
         met = text_of(context("node1", "node2"))
         self.assertEqual(self.fails(b"", 110, met), ("timeout", "no result within 60 s: the ranks had met, and then got stuck"))
 
+    def test_launcher_waits_though_ssh_has_ended(self):
+        """As hydra does. Its own complaints are of the end by the time limit."""
+        said = (b"Warning: Permanently added 'node2' (ED25519) to the list of known hosts.\n"
+                b"ssh: connect to host node1 port 22: Connection refused\n")
+        ended = b"[mpiexec@login] HYDU_sock_write (utils/sock/sock.c:254): write error (Bad file descriptor)\n"
+        self.assertEqual(self.fails(said + ended, 124), ("timeout", "no result within 60 s: the ranks had not even met; "
+                                                         "ssh: connect to host node1 port 22: Connection refused"))
+        self.assertEqual(self.fails(ended, 124), ("timeout", "no result within 60 s: the ranks had not even met"))
+
     def test_benchmark_timed_out(self):
         self.assertEqual(self.fails(b"pairwise_bw: rank 1 on node2: silent\n", 4), ("timeout", "pairwise_bw: rank 1 on node2: silent"))
 
