@@ -112,6 +112,9 @@ choose_launch() {
 choose_mpirun() {
     local name
     grace_s=0
+    # In a Slurm job, mpirun starts its daemons by srun. A step with a node that has died does not end, and without this, all
+    # later ones wait for its processors.
+    [[ -z ${SLURM_JOB_ID-} ]] || export SLURM_OVERLAP=1
     case ${mpirun_kind:-$(kind_of_mpirun)} in
         open_mpi)
             host_lines "%s slots=$ranks" 1 "$@" >"$work/hostfile"
