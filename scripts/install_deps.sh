@@ -5,15 +5,20 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+readonly kServicePolicy=/usr/sbin/policy-rc.d
+
 usage() {
     cat <<'EOT'
-usage: scripts/install_deps.sh [--with-reports] [--with-tests] [--dry-run]
+usage: scripts/install_deps.sh [--with-reports] [--with-tests] [--with-launchers] [--dry-run]
 
 Installs missing packages with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and relatives).
 It needs root or sudo, unless nothing is missing.
 
   --with-reports  also install packages for reports (fabricbench report)
   --with-tests    also install packages for reports, the tests and linters
+  --with-launchers
+                  also install Slurm, sshd and MPICH's launcher, which only the long tests use (Debian, Ubuntu); their
+                  services are not started, now or later
   --dry-run       print the commands and change nothing
   --help          print this text
 
@@ -25,12 +30,14 @@ EOT
 # Each requirement, its purpose, how it is found, and its package.
 # The check is for the thing itself instead of its package, so that an MPI from a module or a cmake from /opt counts.
 #   command NAME     found on the PATH
+#   daemon NAME      the same, or where the system keeps programs of root
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
 #   static NAME      found on the PATH, statically linked
 #   fuzzer NAME      a compiler that has libFuzzer
 #   module NAMES     all imported by the python3 on the PATH, or by the system's, which packages install into
-# The package - means that it is not used there: the guests of tests/rdma use a kernel from Debian's packages.
+# The package - means that it is not used there: the guests of tests/rdma use a kernel from Debian's packages, and the nodes
+# of tests/cluster/lab.sh Debian's Slurm.
 dependency_table() {
     cat <<'EOT'
 # for   kind     name                apt                  dnf
@@ -71,6 +78,13 @@ test    command  clang-tidy          clang-tidy           clang-tools-extra
 test    command  clang++             clang                clang
 test    fuzzer   clang++             libclang-rt-dev      compiler-rt
 test    command  shellcheck          shellcheck           ShellCheck
+launch  daemon   munged              munge                -
+launch  daemon   slurmctld           slurmctld            -
+launch  daemon   slurmd              slurmd               -
+launch  command  sbatch              slurm-client         -
+launch  daemon   sshd                openssh-server       -
+launch  command  ssh                 openssh-client       -
+launch  command  hydra_pmi_proxy     mpich                -
 EOT
 }
 
@@ -78,6 +92,7 @@ EOT
 is_there() {
     case $1 in
         command) command -v "$2" ;;
+        daemon) command -v "$2" "/usr/sbin/$2" ;;
         header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$2" | c++ -E -x c++ - ;;
         # The compiler prints a full path for a library that it has, and the bare name otherwise.
         library) [[ $(c++ -print-file-name="$2") == /* ]] ;;
@@ -87,7 +102,7 @@ is_there() {
     esac >/dev/null 2>&1
 }
 
-# Sets missing_names and missing_packages; PURPOSES is a word list: "build", perhaps with "report" and "test".
+# Sets missing_names and missing_packages; PURPOSES is a word list: "build", perhaps with "report", "test" and "launch".
 find_missing() {
     local purposes=$1 manager=$2 purpose kind name apt dnf package
     missing_names=() missing_packages=()
@@ -150,8 +165,35 @@ apt_knows_all() {
     [[ -z $unknown_packages ]]
 }
 
+# service_of PACKAGE: prints the service of a package that only tests use.
+service_of() {
+    case $1 in
+        munge | slurmctld | slurmd) echo "$1" ;;
+        openssh-server) echo ssh ;;
+    esac
+}
+
+# Sets services, those of the missing packages, and keeps them from being started: Debian asks policy-rc.d.
+hold_services() {
+    local package
+    services=()
+    for package in "${missing_packages[@]}"; do
+        # shellcheck disable=SC2207  # one word or none
+        services+=($(service_of "$package"))
+    done
+    [[ ${#services[@]} -gt 0 && ! -e $kServicePolicy ]] || return 0
+    trap 'root_run rm -f "$kServicePolicy"' EXIT
+    root_run sh -c "printf '#!/bin/sh\\nexit 101\\n' >$kServicePolicy && chmod 755 $kServicePolicy"
+}
+
+# Nor are they started when the system is.
+disable_services() {
+    [[ ${#services[@]} -gt 0 ]] && command -v systemctl >/dev/null || return 0
+    root_run systemctl --quiet disable "${services[@]}" || warn "could not disable ${services[*]}; see the message above"
+}
+
 install_with_apt() {
-    local hint="on Ubuntu, enable 'universe' (add-apt-repository universe)"
+    local services hint="on Ubuntu, enable 'universe' (add-apt-repository universe)"
     # A third-party source that is down must not prevent installing from the others.
     # Error-Mode: by default apt-get reports success if no source can be reached.
     if ! root_run apt-get update -qq -o Acquire::Retries=3 -o APT::Update::Error-Mode=any; then
@@ -162,10 +204,12 @@ install_with_apt() {
     elif [[ $dry_run == no ]] && ! apt_knows_all; then
         die "$kMissing" "no apt source has: $unknown_packages; $hint, or install them by hand"
     fi
+    hold_services
     # A machine that has just started may be upgrading itself: wait for its lock, with a limit.
     root_run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "${missing_packages[@]}" ||
         die "$kFailed" "'apt-get install' failed; see its message above"
+    disable_services
 }
 
 install_with_dnf() {
@@ -207,6 +251,7 @@ main() {
         case $option in
             --with-reports) purposes+=" report" ;;
             --with-tests) purposes+=" report test" ;;
+            --with-launchers) purposes+=" launch" ;;
             --dry-run) dry_run=yes ;;
             -h | --help) usage && exit 0 ;;
             *) unknown_option "$option" ;;

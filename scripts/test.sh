@@ -30,7 +30,7 @@ usage: scripts/test.sh [--all] [--preset release|debug|threads] [--only SUITE]..
        scripts/test.sh [--all] [--preset release|debug|threads] TEST_OR_FOLDER...
        scripts/test.sh --lint|--analyze
 
-Installs missing packages (scripts/install_deps.sh --with-tests), builds, and runs the tests; see docs/testing.md.
+Installs missing packages (scripts/install_deps.sh --with-tests, and --with-launchers for --all), builds, and runs the tests; see docs/testing.md.
 Suites: ${kSuites[*]}. Tests that need root are skipped without it, with the reason.
 
   TEST_OR_FOLDER     build and run only these tests: a folder of src/ or tests/, a file in it, or the beginning of
@@ -340,6 +340,13 @@ choose_mode() {
     fi
 }
 
+install_packages() {
+    local options=(--with-tests)
+    # Only suites with hosts use them.
+    if [[ $all == yes && $mode == test_all ]]; then options+=(--with-launchers); fi
+    scripts/install_deps.sh "${options[@]}"
+}
+
 main() {
     local outcome=0 mode=test_suites all=no only=() without=() left_out=("$kExtended") named=() preset build suites_of_preset
     set_preset release
@@ -359,7 +366,7 @@ main() {
     done
     choose_mode
 
-    scripts/install_deps.sh --with-tests
+    install_packages
     use_mpi
     require_writable "$build"
     "$mode"
