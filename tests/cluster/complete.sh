@@ -9,7 +9,7 @@
 #   --only CASE   this case only, such as slow_nic; may be given again
 #   --way WAY     script or resident only
 #   --list        only print what would run: CASE WAY NUMBER
-#   --logs DIR    where the output of each case goes (default: results/cluster-DATE)
+#   --logs DIR    where the output of each case goes (default: PROGRAMS/Testing/cluster-DATE)
 #
 # Exit status: 0 all passed, 1 one failed, 2 usage, 77 this machine cannot make hosts.
 set -euo pipefail
@@ -90,7 +90,7 @@ main() {
     fi
     [[ -x $programs/pairwise_bw && -x $programs/find_slow_links ]] || usage_error "'$programs' is no directory with the programs"
     programs=$(realpath "$programs")
-    logs=${logs:-$folder/../../results/cluster-$(date +%Y%m%d-%H%M%S)}
+    logs=${logs:-$programs/Testing/cluster-$(date +%Y%m%d-%H%M%S)}
     mkdir -p "$logs"
     logs=$(realpath "$logs")
     echo "# $hosts hosts, $(date -u +%Y-%m-%dT%H:%M:%SZ), $(nproc) processors; logs in $logs"
