@@ -142,13 +142,25 @@ on_ctl() { exec ip netns exec "$hosts_switch" "$@"; }
 
 run_on_ctl() {
     run_status=0
-    (on_ctl timeout -k 10 "$@") >"$out" 2>"$err" </dev/null || run_status=$?
+    on_ctl timeout -k 10 "$@" >"$out" 2>"$err" </dev/null &
+    job=$! # in the background, so that a signal ends the test at once
+    wait "$job" || run_status=$?
+    job=
     cat "$err" "$out"
     ((run_status != 124 && run_status != 137)) || fail "this did not end by itself within $1 s: ${*:2}"
 }
 
 # expect_status STATUS
-expect_status() { [[ $run_status -eq $1 ]] || fail "exit status $run_status, not $1"; }
+expect_status() {
+    [[ $run_status -eq $1 ]] || no_crash_of_open_mpi
+    [[ $run_status -eq $1 ]] || fail "exit status $run_status, not $1"
+}
+
+# Open MPI 4.1.4 under srun sometimes crashes in MPI_Init, in its TCP part, when another process sends before this one is
+# ready; on a busy machine in up to one of ten starts.
+no_crash_of_open_mpi() {
+    ! grep -q 'Segmentation fault' "$out" "$err" || try_again "Open MPI crashed while it started"
+}
 
 # What the programs find
 

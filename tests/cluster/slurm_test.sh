@@ -14,6 +14,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/sweeps.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/lab.sh"
 
 readonly kLimit_s=400
+readonly kSrun=(--mpi=pmix --nodes=4 --ntasks-per-node=1 --kill-on-bad-exit=1)
 readonly kEndless=(-b 64K -e 64K -n 20 -N 0 --json endless.jsonl --force)
 
 job_id=
@@ -57,6 +58,7 @@ run_batch() {
 
 # expect_end STATE EXIT_STATUS:SIGNAL
 expect_end() {
+    [[ $job_state == "$1" && $job_ended == "$2" ]] || no_crash_of_open_mpi
     [[ $job_state == "$1" && $job_ended == "$2" ]] || fail "job $job_id ended as $job_state $job_ended, not as $1 $2"
 }
 
@@ -69,14 +71,13 @@ expect_ranks() {
 
 test_srun() {
     make_slurm_nodes
-    run_on_ctl "$kLimit_s" srun --mpi=pmix --nodes=4 --ntasks-per-node=1 build/all_reduce_perf -b 8 -e 64K -f 16 -n 5 \
-        --json run.jsonl
+    run_on_ctl "$kLimit_s" srun "${kSrun[@]}" build/all_reduce_perf -b 8 -e 64K -f 16 -n 5 --json run.jsonl
     expect_status 0
     expect_line "$out" '^# Ranks: 4, hosts: 4;'
     expect_ranks
     expect_line "$out" '^# Out of bounds values : 0 OK'
     expect_valid run.jsonl
-    run_on_ctl "$kLimit_s" srun --mpi=pmix --nodes=4 --ntasks-per-node=1 build/all_reduce_perf -b 8x
+    run_on_ctl "$kLimit_s" srun "${kSrun[@]}" build/all_reduce_perf -b 8x
     expect_status 2
     expect_line "$err" "'8x' is not a size"
 }
@@ -132,6 +133,7 @@ accept_in_batch() {
 
 # A benchmark that Slurm's time limit ends, which is a minute at least. Its record ends at a whole line.
 expect_cut_off() {
+    no_crash_of_open_mpi
     tail -n 1 endless.jsonl | cut -c 1-80
     expect_valid endless.jsonl
     grep -q '"kind":"row"' endless.jsonl || fail "there is no row in the record"
@@ -148,7 +150,7 @@ endless_job() {
 
 # Without a signal before the end, the ranks and the batch script get SIGTERM, and SIGKILL after KillWait.
 test_time_limit() {
-    endless_job --time=1 "srun --mpi=pmix build/all_reduce_perf ${kEndless[*]}; echo \"status \$?\""
+    endless_job --time=1 "srun ${kSrun[*]} build/all_reduce_perf ${kEndless[*]}; echo \"status \$?\""
     expect_end TIMEOUT 0:15
     expect_line "$out" 'DUE TO TIME LIMIT'
 }
@@ -156,7 +158,7 @@ test_time_limit() {
 # The ranks get SIGTERM before the end, and the batch script goes on.
 test_time_limit_signal() {
     endless_job --time=2 --signal=TERM@60 \
-        "srun --mpi=pmix build/all_reduce_perf ${kEndless[*]}; echo \"status \$?\"; exit 9"
+        "srun ${kSrun[*]} build/all_reduce_perf ${kEndless[*]}; echo \"status \$?\"; exit 9"
     expect_line "$out" '^status 143$'
     expect_end FAILED 9:0
 }
@@ -204,7 +206,7 @@ test_drained_node() {
     make_slurm_nodes
     run_on_ctl "$kStart_s" scontrol update nodename=node03 state=drain reason=test
     expect_status 0
-    submit --nodes=4 --output=all.out --wrap 'srun --mpi=pmix build/all_reduce_perf -b 8 -e 8 -n 2'
+    submit --nodes=4 --output=all.out --wrap "srun ${kSrun[*]} build/all_reduce_perf -b 8 -e 8 -n 2"
     wait_until "$kStart_s" "a reason why job $job_id waits" is_waiting_for_a_node
     run_batch slow_links-%j.out --nodes=3 examples/slow_links.sbatch "${kSweep[@]}" --rounds 5 --resident -- \
         "${kPairOptions[@]}"
