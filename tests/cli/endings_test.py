@@ -124,7 +124,9 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
 
     def start_long(self, file, *arguments):
         """A running job that measures in epochs, of which every size has had one; its rows would take long."""
-        job = Job(command(2, (*LONG, "--json", file, "--force", *arguments)), env=environment())
+        # mpirun of Open MPI gives a second from SIGTERM to SIGKILL, and under sanitizers on a busy machine that is little.
+        patience = {"OMPI_MCA_odls_base_sigkill_timeout": "5"}
+        job = Job(command(2, (*LONG, "--json", file, "--force", *arguments)), env=environment(**patience))
         self.addCleanup(job.__exit__)
         job.read_pids(2)
         wait_until(lambda: file.exists() and {line["size_bytes"] for line in self.whole_lines_of(file)
