@@ -15,7 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/sweeps.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/lab.sh"
 
 readonly kLimit_s=200
-readonly kAlone='PMI_SIZE=2, but every process is alone in its MPI \(.*\): the launcher belongs to another MPI'
+readonly kAlone='launched by mpiexec \(PMI_SIZE=2\), but this MPI \(.*\) sees one rank: the launcher belongs to another MPI'
 
 make_hydra_nodes() {
     require_commands mpiexec.hydra hydra_pmi_proxy
