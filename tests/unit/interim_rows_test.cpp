@@ -27,6 +27,15 @@ EpochRecord epoch_of(Bytes size, Seconds median, bool in_place = false) {
           .samples = 20};
 }
 
+/// Of the case that epoch_of(8, ...) is of.
+Row row_of_8_bytes() {
+  Row row;
+  row.size = 8;
+  row.count = 2;
+  row.reduction = Reduction::kSum;
+  return row;
+}
+
 TEST(InterimRows, AreNoneBeforeTheFirstEpoch) { EXPECT_TRUE(InterimRows().rows().empty()); }
 
 TEST(InterimRows, HaveTheFiguresOfTheMedianEpoch) {
@@ -82,11 +91,7 @@ TEST(InterimRows, ForgetWhatIsComplete) {
   InterimRows interim;
   interim.add(epoch_of(8, 1e-6));
   interim.add(epoch_of(64, 1e-6));
-  Row row;
-  row.size = 8;
-  row.count = 2;
-  row.reduction = Reduction::kSum;
-  interim.remove(row);
+  interim.remove(row_of_8_bytes());
   ASSERT_EQ(interim.rows().size(), 1U);
   EXPECT_EQ(interim.rows().front().size, 64U);
 }
@@ -122,11 +127,7 @@ TEST_F(AbandonedOutputs, HaveTheRowsThatCanBeStated) {
   outputs_.begin({});
   outputs_.record(epoch_of(8, 1e-6));
   outputs_.record(epoch_of(64, 1e-6));
-  Row row;
-  row.size = 8;
-  row.count = 2;
-  row.reduction = Reduction::kSum;
-  outputs_.record(row);
+  outputs_.record(row_of_8_bytes());
   EXPECT_TRUE(outputs_.abandon(ending_));
   EXPECT_EQ(told_, (std::vector<std::string>{"begin", "epoch", "epoch", "row", "cut short", "enough"}));
 }

@@ -324,11 +324,14 @@ TEST(TableBanner, HasALineForEachRank) {
       << table.text();
 }
 
-TEST(TableStatistics, HaveALineForEachPlacementThatWasRunInBothTables) {
-  Table table;
-  Context context = quiet_context();
+void begin_with_statistics(Table& table, Context context = quiet_context()) {
   context.options.stats = true;
   table->begin(context);
+}
+
+TEST(TableStatistics, HaveALineForEachPlacementThatWasRunInBothTables) {
+  Table table;
+  begin_with_statistics(table);
   Row row = example_row();
   table->record(row);
   row.in_place.reset();
@@ -351,9 +354,8 @@ TEST(TableStatistics, HaveALineForEachPlacementThatWasRunInBothTables) {
 TEST(TableStatistics, FitInto120ColumnsAndExplainEachColumn) {
   Table table;
   Context context = quiet_context();
-  context.options.stats = true;
   for (RankFacts& rank : context.ranks) rank.host = "gpu-node-12345";
-  table->begin(context);
+  begin_with_statistics(table, context);
   Row row = example_row();
   row.size = Bytes{64} << 30;
   for (auto* measured : {&*row.out_of_place, &*row.in_place}) {
@@ -377,9 +379,7 @@ TEST(TableStatistics, FitInto120ColumnsAndExplainEachColumn) {
 
 TEST(TableStatistics, NameTheKindOfDataWhereThereAreSeveral) {
   Table table;
-  Context context = quiet_context();
-  context.options.stats = true;
-  table->begin(context);
+  begin_with_statistics(table);
   Row row = example_row();
   table->record(row);
   row.datatype = DataType::kHalf;
