@@ -2,11 +2,12 @@
 
 import re
 
-from launch import PROGRAMS, ProgramTest, rows
+from launch import PROGRAMS, ProgramTest, program_of, rows
 
 USAGE = 2
 MISSING = 3
 TOO_SLOW = 6
+NOT_JUDGED = 7
 
 DATATYPES = "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2"
 GPUS = ("is for NCCL on GPUs, and this would measure MPI, because --backend mpi asks for it; leave it out, and start "
@@ -222,8 +223,7 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
         self.assertEqual(result.status, TOO_SLOW)
         self.assertRegex(self.average_line(result), r" : [\d.e-]+ FAILED$")
         self.assertRegex(self.own_lines(result)[0],
-                         r"^all_reduce_perf: The operation had [\d.e-]+ GB/s \(busbw\) as the average of its rows; --min-bw "
-                         r"requires 1e\+06 GB/s$")
+                         r"^all_reduce_perf: The average busbw, [\d.e-]+ GB/s, is below 1e\+06 GB/s, which --min-bw requires$")
         self.assertEqual(len(self.own_lines(result)), 1)
 
     def test_of_pairs(self):
@@ -234,7 +234,15 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
                                               program=str(PROGRAMS / program))
                     self.assertEqual(result.status, status, result.stderr)
                     if status:
-                        self.assertIn("as the average of its rows; --min-bw requires 1e+06 GB/s\n", result.stderr)
+                        self.assertIn("is below 1e+06 GB/s, which --min-bw requires\n", result.stderr)
+
+    def test_of_one_rank_and_of_barriers(self):
+        for arguments in ({"ranks": 1}, {"program": program_of("barrier")}):
+            with self.subTest(arguments):
+                result = self.run_program("-n", 5, "-b", 1024, "-e", 1024, "--min-bw", 1, **arguments)
+                self.assertEqual(result.status, NOT_JUDGED, result.stderr)
+                self.assertIn("The busbw is 0 by definition, as of one rank and of barriers, so --min-bw could not be judged\n",
+                              result.stderr)
 
     def test_the_option_goes_before_the_variable(self):
         self.assertEqual(self.run_with("1e6", "--min-bw", "0.000001").status, 0)

@@ -113,8 +113,9 @@ def text_of(output):
 
 
 def without_progress(text):
-    """A run of more than ten seconds tells of its progress, which only a busy machine makes of a test."""
-    return re.sub(r"(?m)^fabricbench: progress: .*\n", "", text)
+    """A run of more than ten seconds tells of its progress, and one of more than thirty how long it will take, which only
+    a busy machine makes of a test."""
+    return re.sub(r"(?m)^fabricbench: (progress: .*|.* measurements take about .*)\n", "", text)
 
 
 def kill(pid, number):

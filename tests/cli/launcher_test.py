@@ -9,7 +9,6 @@ LAUNCHERS = {
     "FLUX_JOB_SIZE": "Flux",
     "JSM_NAMESPACE_SIZE": "jsrun",
     "PMI_SIZE": "mpiexec",
-    "SLURM_NTASKS": "Slurm",
     "SLURM_STEP_NUM_TASKS": "Slurm",
 }
 RANK_VARIABLES = {
@@ -17,18 +16,18 @@ RANK_VARIABLES = {
     "FLUX_JOB_SIZE": "FLUX_TASK_RANK",
     "JSM_NAMESPACE_SIZE": "JSM_NAMESPACE_RANK",
     "PMI_SIZE": "PMI_RANK",
-    "SLURM_NTASKS": "SLURM_PROCID",
     "SLURM_STEP_NUM_TASKS": "SLURM_PROCID",
 }
+ALLOCATION = ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")
 ARGUMENTS = [PROGRAM, "-b", "8", "-e", "8", "-n", "1"]
 
 
 class Launcher(ProgramTest):  # 1 rank, 5 s
 
-    def run_alone(self, **variables):
+    def run_alone(self, *arguments, **variables):
         """Without any launcher; what a surrounding one has set is taken out."""
-        surrounding = {name: None for name in (*RANK_VARIABLES, *RANK_VARIABLES.values(), "PALS_RANKID", "PMIX_RANK")}
-        with Job(ARGUMENTS, env=environment(**{**surrounding, **variables})) as job:
+        surrounding = {name: None for name in (*RANK_VARIABLES, *RANK_VARIABLES.values(), *ALLOCATION, "PALS_RANKID", "PMIX_RANK")}
+        with Job([*ARGUMENTS, *arguments], env=environment(**{**surrounding, **variables})) as job:
             return job.finish()
 
     def test_of_another_mpi(self):
@@ -54,9 +53,26 @@ class Launcher(ProgramTest):  # 1 rank, 5 s
                 self.assertEqual(self.run_alone(**{variable: "2"}).stderr, "")
 
     def test_allocation(self):
-        result = self.run_alone(SLURM_NTASKS="8")
-        self.assertEqual((result.status, result.stdout), (3, ""))
-        self.assertIn("SLURM_NTASKS=8: this is an allocation of Slurm, but neither srun nor mpirun started", result.stderr)
+        for variable in ALLOCATION:
+            for script in ({}, {"SLURM_PROCID": "0"}):
+                with self.subTest(variable, **script):
+                    result = self.run_alone(**{variable: "8"}, **script)
+                    self.assertEqual((result.status, result.stdout), (3, ""))
+                    self.assertIn(f"{variable}=8: this is an allocation of Slurm, but neither srun nor mpirun started this "
+                                  "process; put one of them before the program (to run one process on purpose, put 'srun -n 1' "
+                                  "before it)\n", result.stderr)
+
+    def test_a_step_of_one_process_in_an_allocation(self):
+        result = self.run_alone(SLURM_NTASKS="8", SLURM_JOB_NUM_NODES="8", SLURM_STEP_NUM_TASKS="1", SLURM_PROCID="0")
+        self.assertEqual((result.status, result.stderr), (0, ""))
+
+    def test_help_is_given_everywhere(self):
+        for variables in ({"SLURM_NTASKS": "8"}, {"PMI_SIZE": "4", "PMI_RANK": "0"}):
+            with self.subTest(variables):
+                result = self.run_alone("--help", **variables)
+                self.assertEqual((result.status, result.stderr), (0, ""))
+                self.assertIn("--max-bytes", result.stdout)
+        self.assertEqual(self.run_alone("--help", PMI_SIZE="4", PMI_RANK="1").stdout, "")
 
     def test_of_another_mpi_is_explained_by_one_process(self):
         for ranks, rank in RANK_VARIABLES.items():

@@ -1,5 +1,6 @@
 """`fabricbench table`: the table of a run from its record."""
 
+import re
 import subprocess
 
 from launch import PROGRAMS, ProgramTest
@@ -82,17 +83,50 @@ class Table(ProgramTest):  # 2 ranks, 6 s
         result = self.table("-", "--quiet", input_text=2 * self.file.read_text())
         self.assertEqual(result.stdout, f"{printed}\n{printed}")
 
+    def test_run_after_half_a_line(self):
+        """The record of a second run was appended to that of one which was killed."""
+        printed = self.record("all_reduce_perf", *SIZES)
+        whole = self.file.read_text()
+        half = "".join(whole.splitlines(True)[:-2]) + '{"kind":"row","size_b'
+        result = self.table("-", "--quiet", input_text=half + whole)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        first, mark, second = result.stdout.partition("# Ended early: the record has no end\n")
+        self.assertIn("# Cut short: ", first)
+        self.assertTrue(mark)
+        self.assertEqual(second, f"\n{printed}")
+
+    def test_numbers_of_what_is_not_there(self):
+        tried = set()
+        for program, *arguments in PROGRAMS_AND_ARGUMENTS:
+            self.record(program, *arguments)
+            whole = self.file.read_text()
+            for key in ("group", "from", "endpoint"):
+                for number in (-1, 99, 2**31 - 1):
+                    damaged = re.sub(rf'"{key}":\d+', f'"{key}":{number}', whole)
+                    if damaged == whole:
+                        continue
+                    tried.add(key)
+                    with self.subTest(program, key=key, number=number):
+                        result = self.table("-", input_text=damaged)
+                        self.assertEqual(result.returncode, NOT_JUDGED, result.stderr)
+                        self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \(\w+ {number} does not exist; "
+                                                        r"the context has \d+\)")
+        self.assertEqual(tried, {"group", "from", "endpoint"})
+
     def test_refusals(self):
         self.record("all_reduce_perf", *SIZES)
         other = self.directory / "other"
         other.write_text("size,time\n")
         whole = self.directory / "whole"
         whole.write_text(self.file.read_text().replace('"kind":"epoch"', '"kind":"epoch', 1))
+        newer = self.directory / "newer"
+        newer.write_text(re.sub('"schema_version":[0-9]+', '"schema_version":99', self.file.read_text()))
         empty = self.directory / "empty"
         empty.write_text("")
         for arguments, status, said in (((self.directory / "none",), MISSING, "No such file"),
                                         ((other,), NOT_JUDGED, f"{other}:1: this is no record"),
                                         ((whole,), NOT_JUDGED, ": this is no record"),
+                                        ((newer,), NOT_JUDGED, "schema_version is 99, and this program reads up to"),
                                         ((empty,), NOT_JUDGED, "the file has no run"),
                                         ((self.file, "--form", "xml"), USAGE, "'xml' is not a form; choose table, csv or perftest"),
                                         ((self.file, "--form", "perftest"), USAGE,

@@ -21,9 +21,10 @@ namespace {
 class LauncherVariables {
  public:
   explicit LauncherVariables(const std::map<std::string, std::string>& variables) {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
-                             "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_PROCID", "FLUX_JOB_SIZE", "FLUX_TASK_RANK",
-                             "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "PALS_RANKID", "PMIX_RANK"}) {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "SLURM_STEP_NUM_TASKS",
+          "SLURM_NTASKS", "SLURM_JOB_NUM_NODES", "SLURM_PROCID", "FLUX_JOB_SIZE", "FLUX_TASK_RANK",
+          "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "PALS_RANKID", "PMIX_RANK"}) {
       const char* value = std::getenv(name);
       before_[name] = value != nullptr ? std::optional<std::string>(value) : std::nullopt;
       unsetenv(name);
@@ -56,7 +57,8 @@ const LaunchExample kLaunches[] = {
      {"OMPI_COMM_WORLD_SIZE", 4, 3}},
     {"mpiexec of MPICH", {{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}, {"PMI_SIZE", 2, 1}},
     {"srun", {{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "7"}}, {"SLURM_STEP_NUM_TASKS", 8, 7}},
-    {"srun without a step", {{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "7"}}, {"SLURM_NTASKS", 8, 7}},
+    {"a script of sbatch", {{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}, {"SLURM_NTASKS", 8, 0}},
+    {"salloc -N 2", {{"SLURM_JOB_NUM_NODES", "2"}}, {"SLURM_JOB_NUM_NODES", 2, 0}},
     {"mpirun within an allocation of Slurm",
      {{"SLURM_NTASKS", "64"}, {"SLURM_PROCID", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "2"}},
      {"OMPI_COMM_WORLD_SIZE", 4, 2}},
@@ -101,7 +103,7 @@ TEST(Environment, AllocationHasNotStartedTheProcess) {
     EXPECT_STREQ(
         error.what(),
         "SLURM_NTASKS=8: this is an allocation of Slurm, but neither srun nor mpirun started this process; put one "
-        "of them before the program (to run one process on purpose, unset SLURM_NTASKS)");
+        "of them before the program (to run one process on purpose, put 'srun -n 1' before it)");
   }
 }
 

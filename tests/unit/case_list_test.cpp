@@ -248,6 +248,31 @@ TEST(AdaptOptions, SayNothingOfWhatIsUsedOrWasNotGiven) {
   EXPECT_EQ(options.placement, Placement::kBoth);
 }
 
+TEST(AdaptOptions, SayWhatOtherOptionsMakeUseless) {
+  const FakeCollective collective;
+  const std::vector<GivenOption> keys = {{"samples", "--samples"},
+                                         {"label", "--label"},
+                                         {"force", "--force"},
+                                         {"seed", "--seed"},
+                                         {"stall_action", "--stall-action"}};
+  const auto notices_of = [&](Options options) {
+    Notices notices;
+    adapt_options(collective, options, notices);
+    return notices;
+  };
+  Options options = given(keys);
+  options.order = Order::kSequential;
+  options.timeout = 0;
+  EXPECT_EQ(
+      notices_of(options),
+      (Notices{"Not used: --samples, since there is no --json FILE", "Not used: --label, since there is no --json FILE",
+               "Not used: --force, since no file is written", "Not used: --seed, since sizes are measured in order",
+               "Not used: --stall-action, since -T 0 sets no limit"}));
+  options = given(keys);
+  options.json_file = "run.jsonl";
+  EXPECT_EQ(notices_of(options), Notices{});
+}
+
 TEST(AdaptOptions, SayHowSizesFollowEachOther) {
   const FakeCollective collective({.name = "fake", .figure = Figure::kCollective});
   const auto notices_of = [&](std::vector<GivenOption> keys, SizeRange sizes) {

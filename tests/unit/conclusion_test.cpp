@@ -111,7 +111,18 @@ TEST(Conclusion, IsTooSlowBelowTheRequiredAverage) {
   const Ending slow = ending_of(context, {row_of(0, 9.99)});
   EXPECT_EQ(slow.exit_status, static_cast<int>(ExitStatus::kTooSlow));
   EXPECT_EQ(slow.fast_enough, false);
-  EXPECT_EQ(slow.reason, "The operation had 9.99 GB/s (busbw) as the average of its rows; --min-bw requires 10 GB/s");
+  EXPECT_EQ(slow.reason, "The average busbw, 9.99 GB/s, is below 10 GB/s, which --min-bw requires");
+}
+
+TEST(Conclusion, JudgesNoRequiredAverageWhereBusbwIsZeroByDefinition) {
+  Context context = one_group(2);
+  context.options.min_bandwidth_gb_per_s = 10;
+  const Ending ending = ending_of(context, {row_of(0, 0)});
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+  EXPECT_EQ(ending.reason,
+            "The busbw is 0 by definition, as of one rank and of barriers, so --min-bw could not be judged");
+  context.options.like = Like::kNcclTests;
+  EXPECT_EQ(ending_of(context, {row_of(0, 0)}).exit_status, static_cast<int>(ExitStatus::kTooSlow));
 }
 
 TEST(Conclusion, LikeNcclTestsIsTooSlowBelowNineTenthsOfTheRequiredAverage) {
@@ -121,8 +132,7 @@ TEST(Conclusion, LikeNcclTestsIsTooSlowBelowNineTenthsOfTheRequiredAverage) {
   EXPECT_EQ(ending_of(context, {row_of(0, 9)}).exit_status, 0);
   const Ending slow = ending_of(context, {row_of(0, 8.99)});
   EXPECT_EQ(slow.exit_status, static_cast<int>(ExitStatus::kTooSlow));
-  EXPECT_EQ(slow.reason,
-            "The operation had 8.99 GB/s (busbw) as the average of its rows; --min-bw requires 0.9 of 10 GB/s");
+  EXPECT_EQ(slow.reason, "The average busbw, 8.99 GB/s, is below 0.9 of 10 GB/s, which --min-bw requires");
 }
 
 TEST(Conclusion, OfNothingMeasuredJudgesNoBandwidth) {

@@ -73,9 +73,8 @@ TEST(Verdict, NamesThePairWithTheLeastAverageBandwidth) {
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow));
   EXPECT_EQ(ending.fast_enough, false);
   EXPECT_EQ(ending.reason,
-            "Pair 1 (rank 1 of host a -> rank 3 of host b) had 9.75 GB/s (busbw) as the average of its rows; --min-bw "
-            "requires "
-            "10 GB/s");
+            "The average busbw of Pair 1 (rank 1 of host a -> rank 3 of host b), 9.75 GB/s, is below 10 GB/s, which "
+            "--min-bw requires");
   ASSERT_EQ(ending.notes.size(), 1U);
   EXPECT_EQ(ending.notes[0], ending.reason);
 }

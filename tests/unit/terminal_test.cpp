@@ -57,16 +57,21 @@ class StandardOutput {
 };
 
 /// What a process finds that writes to `own`, and whose launcher writes to `launcher`.
-bool launched_process_wants_colour(int own, int launcher) {
+template <typename Ask>
+int answer_of_launched_process(int own, int launcher, Ask ask) {
   const StandardOutput output(launcher);
   const pid_t child = fork();
   if (child == 0) {
     dup2(own, STDOUT_FILENO);
-    _exit(wants_colour(true) ? 1 : 0);
+    _exit(static_cast<int>(ask()));
   }
   int status = -1;
   waitpid(child, &status, 0);
-  return WEXITSTATUS(status) == 1;
+  return WEXITSTATUS(status);
+}
+
+bool launched_process_wants_colour(int own, int launcher) {
+  return answer_of_launched_process(own, launcher, [] { return wants_colour(true); }) != 0;
 }
 
 TEST(Colour, IsForTerminals) {
@@ -97,6 +102,23 @@ TEST(Colour, TakesATerminalOfTheLauncherToo) {
   EXPECT_TRUE(launched_process_wants_colour(outputs.terminal(), outputs.terminal()));
   EXPECT_FALSE(launched_process_wants_colour(outputs.terminal(), outputs.file()));
   EXPECT_FALSE(launched_process_wants_colour(outputs.file(), outputs.terminal()));
+}
+
+ProgressForm form_of_launched_process(int own, int launcher) {
+  return static_cast<ProgressForm>(
+      answer_of_launched_process(own, launcher, [] { return progress_form(true, false); }));
+}
+
+TEST(Progress, IsWithTheTableWhereThatIsWatched) {
+  const Outputs outputs;
+  EXPECT_EQ(form_of_launched_process(outputs.terminal(), outputs.terminal()), ProgressForm::kWithTable);
+  EXPECT_NE(form_of_launched_process(outputs.terminal(), outputs.file()), ProgressForm::kWithTable);
+  EXPECT_NE(form_of_launched_process(outputs.file(), outputs.terminal()), ProgressForm::kWithTable);
+  Progress progress(ProgressForm::kWithTable);
+  testing::internal::CaptureStdout();
+  progress.show("1 of 9");
+  progress.clear();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "\r# 1 of 9\r        \r");
 }
 
 /// What is written to stderr meanwhile.

@@ -76,6 +76,7 @@ TEST(ParseBytes, RefusesEverythingElseAndQuotesIt) {
 TEST(ParseBytes, SaysWhatIsWrong) {
   const std::string advice = "; write a number with K, M, G or T, such as 8M";
   EXPECT_EQ(refused_size("8x"), "'8x' is not a size" + advice);
+  EXPECT_EQ(refused_size("1kib"), "'1kib' is not a size (a small b is for bits)" + advice);
   EXPECT_EQ(refused_size("-1"), "'-1' is not a size (it is negative)" + advice);
   EXPECT_EQ(refused_size("1.5"), "'1.5' is not a size of whole bytes" + advice);
   EXPECT_EQ(refused_size("9e18G"), "'9e18G' is not a size that fits in 63 bits" + advice);

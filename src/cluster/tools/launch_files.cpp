@@ -16,11 +16,11 @@
 #include "cluster/baseline/comparison_text.h"
 #include "cluster/baseline/file.h"
 #include "cluster/baseline/launch_recorder.h"
+#include "cluster/tools/context_version.h"
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/launch_logs.h"
 #include "cluster/tools/line_source.h"
 #include "common/core/error.h"
-#include "common/core/version.h"
 #include "common/core/wording.h"
 #include "common/record/read.h"
 
@@ -29,16 +29,6 @@ namespace {
 
 using baseline::Launch;
 using baseline::LaunchRecorder;
-
-/// The first keys of a context, which say whether the rest can be read.
-struct ContextVersion {
-  std::int64_t schema_version = 0;
-};
-
-template <typename Form, record::Of<ContextVersion> Record>
-void describe(Form& form, Record& context) {
-  form("schema_version", context.schema_version, "");
-}
 
 /// What the last line of a run has to say.
 struct EndStatus {
@@ -120,11 +110,7 @@ class RunReader {
 
   void begin() {
     if (recorder_) fail("a run begins before the one above has ended");
-    const auto version = lines_.read<ContextVersion>().schema_version;
-    if (version < 1) fail("the context has no schema_version");
-    if (version > kSchemaVersion) {
-      fail(fmt::format("schema_version is {}, and this program reads up to {}", version, kSchemaVersion));
-    }
+    require_known(lines_.read<ContextVersion>());
     recorder_.emplace();
     recorder_->begin(lines_.read<Context>());
   }

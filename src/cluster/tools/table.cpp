@@ -17,8 +17,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cluster/tools/commands.h"
+#include "cluster/tools/context_version.h"
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/line_source.h"
+#include "cluster/tools/record_numbers.h"
 #include "common/core/error.h"
 #include "common/core/matrix_row.h"
 #include "common/core/names.h"
@@ -70,6 +72,7 @@ class Replay {
       take_kind(std::string(lines_.open(line.text, line.capacity)));
     } catch (const std::invalid_argument& problem) {
       if (!line.complete) return;  // the run was killed while it wrote this one
+      if (take_after_half_a_line(line.text)) return;
       fail(fmt::format("this is no record ({})", problem.what()));
     }
   }
@@ -85,17 +88,39 @@ class Replay {
                                                     name_, number_ > 0 ? fmt::format(":{}", number_) : "", problem));
   }
 
+  /// A run that was killed has left half a line, and the next run's record was appended to it.
+  bool take_after_half_a_line(std::string_view text) {
+    const std::size_t next = text.rfind(R"({"kind":"context",)");
+    if (!outputs_ || next == 0 || next == std::string_view::npos) return false;
+    lines_.open(text.substr(next));
+    begin();
+    return true;
+  }
+
   void take_kind(const std::string& kind) {
-    if (kind == "context") return begin(lines_.read<Context>());
+    if (kind == "context") return begin();
     if (!outputs_) fail(fmt::format("a line of kind '{}' stands before any context", kind));
-    if (kind == "epoch") return outputs_->record(lines_.read<EpochRecord>());
-    if (kind == "row") return outputs_->record(lines_.read<Row>());
+    if (kind == "epoch") return outputs_->record(checked(lines_.read<EpochRecord>()));
+    if (kind == "row") return outputs_->record(checked(lines_.read<Row>()));
     if (kind == "copy") return outputs_->record(lines_.read<CopyRow>());
-    if (kind == "endpoint") return outputs_->record(lines_.read<EndpointSummary>());
+    if (kind == "endpoint") return outputs_->record(checked(lines_.read<EndpointSummary>()));
     if (kind == "connection_step") return add_step(lines_.read<ConnectionStep>());
-    if (kind == "reading") return add_reading(lines_.read<PairReading>());
+    if (kind == "reading") return add_reading(checked(lines_.read<PairReading>()));
     if (kind == "end") return end(lines_.read<Ending>());
     lines_.check();
+  }
+
+  template <typename Record>
+  Record checked(Record record) const {
+    numbers_->check(record);
+    return record;
+  }
+
+  void begin() {
+    require_known(lines_.read<ContextVersion>());
+    auto context = lines_.read<Context>();
+    numbers_.emplace(context);
+    begin(std::move(context));
   }
 
   void begin(Context context) {
@@ -134,6 +159,7 @@ class Replay {
 
   /// One row has several steps, one line each.
   void add_step(const ConnectionStep& step) {
+    numbers_->check(step.row);
     if (connections_ && connections_->pair != step.row.pair) end_connections();
     if (!connections_) connections_ = step.row;
     connections_->steps.push_back(step.times);
@@ -182,7 +208,8 @@ class Replay {
   record::LineReader lines_;
   std::int64_t number_ = 0;
   std::int64_t runs_ = 0;
-  std::optional<Outputs> outputs_;  // of the current run
+  std::optional<Outputs> outputs_;  // of the current run, as the next three
+  std::optional<RecordNumbers> numbers_;
   std::optional<ConnectRow> connections_;
   int endpoints_ = 0;                           // of a sweep
   std::map<int, std::vector<float>> received_;  // by receiving endpoint: from each

@@ -58,7 +58,7 @@ Bytes parse_bytes(std::string_view text) {
     if (problem == std::errc() && end == digits.data() + digits.size() && exact >= 0) return static_cast<Bytes>(exact);
   }
   double value = 0;
-  if (!read_decimal(digits, value)) refuse_size(text, "");
+  if (!read_decimal(digits, value)) refuse_size(text, text.ends_with('b') ? " (a small b is for bits)" : "");
   if (value < 0) refuse_size(text, " (it is negative)");
   const double bytes = value * unit;
   if (bytes >= std::ldexp(1.0, 63)) refuse_size(text, " that fits in 63 bits");

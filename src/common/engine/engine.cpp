@@ -73,7 +73,6 @@ void check_same_program(const mpi::Communicator& world, const Program& program) 
 
 /// The options on the first process's command line, on every process, so that no two processes can have different ones.
 CommandLine agreed_command_line(const mpi::Communicator& world, const Start& start) {
-  mpi::check_launcher(start.launch, world.size());
   check_same_program(world, start.program);
   return parse_command_line(
       start.program, broadcast_from_first(world, arguments_with_environment(start.program, start.argc, start.argv)));
@@ -126,12 +125,14 @@ Finished run_job(const Start& start, const Agree& agree, Watchdog& watchdog, Out
   CommandLine line;
   try {
     line = agreed_command_line(world, start);
+    if (!line.text.empty()) {
+      const bool is_one_of_several = world.size() == 1 && start.launch.rank > 0;  // and each is alone in its MPI
+      if (world.is_root() && !is_one_of_several) OutputFile::standard_output().write(line.text);
+      return {};
+    }
+    mpi::check_launcher(start.launch, world.size());
   } catch (const Error& error) {
     return {refuse(world, start, error)};
-  }
-  if (!line.text.empty()) {
-    if (world.is_root()) OutputFile::standard_output().write(line.text);
-    return {};
   }
   watchdog.set_limit(line.options.timeout, line.options.stall_action);
   for (const std::string& notice : line.notices) {

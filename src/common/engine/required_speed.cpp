@@ -48,10 +48,14 @@ bool is_required(const Options& options) {
   return options.min_bandwidth_gb_per_s > 0 || options.rdma.max_latency > 0 || options.rdma.percent_of_rate > 0;
 }
 
+bool is_one_group(const Context& context) {
+  return context.figure == Figure::kCollective && context.groups.size() == 1;
+}
+
 /// The pair, or one of several groups, at the beginning of a sentence.
 std::string named_group(const Context& context, int group) {
   if (context.figure != Figure::kCollective) return named_pair(context, group);
-  if (context.groups.size() == 1) return "The operation";
+  if (is_one_group(context)) return "The operation";
   const GroupFacts& facts = context.groups[static_cast<std::size_t>(group)];
   return fmt::format("Group {} (ranks {}; hosts {})", group, facts.ranks, facts.hosts);
 }
@@ -93,9 +97,17 @@ class Judge {
     const int group = totals_.slowest_group();
     const double average = totals_.average_busbw(group) / 1e9;
     if (average >= least) return;
-    too_slow_.push_back(fmt::format(
-        "{} had {:.4g} GB/s (busbw) as the average of its rows; --min-bw requires {}{:.4g} GB/s",
-        named_group(context_, group), average, like_nccl_tests ? fmt::format("{} of ", kTolerated) : "", required));
+    const std::string of_group = is_one_group(context_) ? "" : fmt::format(" of {}", named_group(context_, group));
+    if (average <= 0 && !like_nccl_tests) {
+      not_judged_.push_back(
+          fmt::format("The busbw{} is 0 by definition, as of one rank and of barriers, so --min-bw "
+                      "could not be judged",
+                      of_group));
+      return;
+    }
+    too_slow_.push_back(fmt::format("The average busbw{}, {:.4g} GB/s, is below {}{:.4g} GB/s, which --min-bw requires",
+                                    of_group, average, like_nccl_tests ? fmt::format("{} of ", kTolerated) : "",
+                                    required));
   }
 
   void judge_latency() {

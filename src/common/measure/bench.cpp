@@ -32,6 +32,7 @@ constexpr double kFewMessages = 4;
 constexpr double kWorthwhile = 1.5;        // by which a window grows at least when it is tried again
 constexpr std::int64_t kFewestEpochs = 6;  // which an interval takes
 constexpr Seconds kLong = 30;              // of a run, which then says how long it will take
+constexpr Seconds kTelling = 1;            // of a measurement, by which the time of larger sizes can be told
 constexpr double kLeastEpoch = 0.3;        // of the time budget: the minimum duration of an epoch...
 constexpr Seconds kLongEpoch = 0.3;        // ...or its part of the budget, if that is longer than this
 
@@ -84,6 +85,7 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
   for (std::size_t first = 0; first < subjects.size();) {
     std::size_t end = first + 1;
     while (end < subjects.size() && in_one_row(subjects[first].which, subjects[end].which)) ++end;
+    const Seconds began = now();
     std::vector<Subject> row(std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(first)),
                              std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(end)));
     if (options_.iterations) {
@@ -94,10 +96,15 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
         finish_epoch(subject);
       }
     } else {
+      measured_later_ = subjects.size() - end;
       measure_interleaved(row);
     }
     progress_.clear();
     report_rows(row);
+    if (options_.iterations) {
+      const std::span<const Subject> rest(subjects.begin() + static_cast<std::ptrdiff_t>(end), subjects.end());
+      announce_rest(rest, row.front().which, (now() - began) / static_cast<double>(row.size()));
+    }
     first = end;
   }
 }
@@ -431,6 +438,20 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects) const
              subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
 }
 
+/// Tells once how long the rest of a run with a fixed number of iterations will take, by a measurement that `took` long
+/// enough to tell: as long as that, or longer in the ratio of the sizes.
+void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took) {
+  if (has_announced_rest_ || took < kTelling || measured.size == 0 || !team_.world().is_root()) return;
+  double of_one_size = 0;
+  for (const Subject& subject : rest) {
+    of_one_size += std::max(1.0, static_cast<double>(subject.which.size) / static_cast<double>(measured.size));
+  }
+  if (took * of_one_size < kLong) return;
+  has_announced_rest_ = true;
+  fmt::print(stderr, "fabricbench: the remaining {} measurements take about {}; a lower --iters shortens them\n",
+             rest.size(), readable_duration(took * of_one_size));
+}
+
 void Bench::show_place(std::size_t place, std::size_t subjects, const Subject& subject) {
   if (progress_.is_due())
     progress_.show(fmt::format("measurement {} of {}; now {}", place + 1, subjects, case_text(subject)));
@@ -450,10 +471,12 @@ void Bench::show_progress(const std::vector<Subject>& subjects, const Subject& v
     const bool more = subject.epochs_done < options_.epochs || wants_more(subject, subjects.size());
     planned += more ? std::min(epochs_planned_, subject.most_epochs) : subject.epochs_done;
   }
-  const std::string left =
-      done == 0 ? ""
-                : fmt::format(", about {} left", readable_duration((now() - began_) / static_cast<double>(done) *
-                                                                   static_cast<double>(planned - done)));
+  std::string left;
+  if (done > 0) {
+    const double all = (now() - began_) / static_cast<double>(done) * static_cast<double>(planned);
+    const Seconds later = all / static_cast<double>(subjects.size()) * static_cast<double>(measured_later_);
+    left = fmt::format(", about {} left", readable_duration(all - (now() - began_) + later));
+  }
   progress_.show(
       fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs_planned_, left, case_text(visited)));
 }

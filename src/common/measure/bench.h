@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ class Bench {
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
   [[nodiscard]] Seconds share_of_epoch() const;
   void announce_long_operations(const std::vector<Subject>& subjects) const;
+  void announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took);
 
   const Team& team_;
   const Options& options_;
@@ -100,6 +102,8 @@ class Bench {
   Progress progress_;
   Seconds began_ = 0;  // measuring the subjects at hand
   std::int64_t epochs_planned_ = 0;
+  std::size_t measured_later_ = 0;  // subjects after those at hand, with --order sequential
+  bool has_announced_rest_ = false;
   Totals* totals_;
 };
 

@@ -229,10 +229,12 @@ std::optional<Totals::Slowest> Totals::slowest_rank(int group, std::int64_t rank
 std::string Totals::precision_line() const {
   if (options_.iterations) return "Precision: unknown with -n; leave it out to get intervals";
   if (with_interval_ == 0) return "Precision: unknown, since an interval takes at least 6 epochs";
+  constexpr double kWide = 10;  // times the figure, beyond which a number says nothing more
+  const std::string widest =
+      widest_ > kWide ? fmt::format("above +-{:.0f} %", kWide * 100) : fmt::format("+-{:.1f} %", widest_ * 100);
   return fmt::format(
-      "Precision: 95 % interval within +-{:g} % for {} of {} measurements; widest +-{:.1f} % ({}); {} to {} epochs",
-      options_.target_precision_percent, precise_, measurements_, widest_ * 100, widest_case_, fewest_epochs_,
-      most_epochs_);
+      "Precision: 95 % interval within +-{:g} % for {} of {} measurements; widest {} ({}); {} to {} epochs",
+      options_.target_precision_percent, precise_, measurements_, widest, widest_case_, fewest_epochs_, most_epochs_);
 }
 
 }  // namespace fabricbench

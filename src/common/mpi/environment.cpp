@@ -16,7 +16,7 @@ namespace {
 struct LauncherVariables {
   const char* name;
   const char* ranks;  ///< null: the launcher gives no number of processes, so that the first one may be alone
-  const char* rank;
+  const char* rank;   ///< null: no launcher, but an allocation, in which one can start processes
 };
 
 /// Nearest launcher first: within a Slurm allocation, mpirun's own variables say more than Slurm's. Flux, PALS and
@@ -28,7 +28,8 @@ constexpr LauncherVariables kLaunchers[] = {
     {"jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
     {"mpiexec", "PMI_SIZE", "PMI_RANK"},
     {"Slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-    {"Slurm", "SLURM_NTASKS", "SLURM_PROCID"},
+    {"Slurm", "SLURM_NTASKS", nullptr},  // a batch script has SLURM_PROCID too
+    {"Slurm", "SLURM_JOB_NUM_NODES", nullptr},
     {"PALS", nullptr, "PALS_RANKID"},
     {"a PMIx launcher", nullptr, "PMIX_RANK"},
 };
@@ -74,7 +75,7 @@ std::string library() {
 
 Launch launch_from_environment() {
   for (const LauncherVariables& launcher : kLaunchers) {
-    const long rank = number_in(launcher.rank, -1);
+    const long rank = launcher.rank == nullptr ? -1 : number_in(launcher.rank, -1);
     if (launcher.ranks == nullptr) {
       if (rank > 0) return {launcher.rank, rank + 1, rank, launcher.name, false};
     } else if (const long ranks = number_in(launcher.ranks, 0); ranks > 0) {
@@ -90,8 +91,8 @@ void check_launcher(const Launch& launch, int ranks) {
     throw Error(
         ExitStatus::kMissing,
         fmt::format("{}={}: this is an allocation of {}, but neither srun nor mpirun started this process; put one "
-                    "of them before the program (to run one process on purpose, unset {})",
-                    launch.variable, launch.ranks, launch.name, launch.variable));
+                    "of them before the program (to run one process on purpose, put 'srun -n 1' before it)",
+                    launch.variable, launch.ranks, launch.name));
   }
   throw Error(
       ExitStatus::kMissing,

@@ -11,12 +11,16 @@
 namespace fabricbench {
 namespace {
 
-Seconds interval_of(ProgressForm form) { return form == ProgressForm::kOneLine ? 0.2 : 10; }
+Seconds interval_of(ProgressForm form) { return form == ProgressForm::kLog ? 10 : 0.2; }
+
+/// Open MPI's launcher gives every process a terminal as stdout, even if its own is a file.
+bool table_is_watched() { return isatty(STDOUT_FILENO) != 0 && launcher_has_terminal(STDOUT_FILENO); }
 
 }  // namespace
 
 ProgressForm progress_form(bool tells, bool asked_for) {
   if (!tells) return ProgressForm::kNone;
+  if (!asked_for && table_is_watched()) return ProgressForm::kWithTable;
   const bool watched = asked_for || isatty(STDERR_FILENO) != 0 || launcher_has_terminal(STDERR_FILENO);
   return watched ? ProgressForm::kOneLine : ProgressForm::kLog;
 }
@@ -31,18 +35,23 @@ void Progress::show(std::string_view text) {
   next_ = now() + interval_of(form_);
   if (form_ == ProgressForm::kLog) {
     fmt::print(stderr, "fabricbench: progress: {}\n", text);
+    std::fflush(stderr);
   } else {
-    fmt::print(stderr, "\r# {:{}}", text, width_);
+    overwrite(fmt::format("\r# {:{}}", text, width_));
     width_ = text.size();
   }
-  std::fflush(stderr);
 }
 
 void Progress::clear() {
   if (width_ == 0) return;
-  fmt::print(stderr, "\r{:{}}\r", "", width_ + 2);
+  overwrite(fmt::format("\r{:{}}\r", "", width_ + 2));
   width_ = 0;
-  std::fflush(stderr);
+}
+
+void Progress::overwrite(std::string_view line) const {
+  std::FILE* const stream = form_ == ProgressForm::kWithTable ? stdout : stderr;
+  fmt::print(stream, "{}", line);
+  std::fflush(stream);
 }
 
 }  // namespace fabricbench

@@ -7,18 +7,19 @@
 
 namespace fabricbench {
 
-/// How a process tells of its progress on stderr.
+/// How a process tells of its progress.
 enum class ProgressForm {
   kNone,
-  kOneLine,  ///< somebody watches: one line, which is overwritten in place and cleared before other output
-  kLog,      ///< a new line every ten seconds
+  kOneLine,    ///< somebody watches stderr: one line, which is overwritten in place and cleared before other output
+  kWithTable,  ///< the same on stdout, where somebody watches the table, which a launcher forwards in order
+  kLog,        ///< a new line on stderr every ten seconds
 };
 
-/// `tells`: whether this process speaks for the job. `asked_for`: by --progress. One line if stderr is a terminal, or
-/// if the launcher that forwards it has one.
+/// `tells`: whether this process speaks for the job. `asked_for`: by --progress. One line if stdout or stderr is a
+/// terminal, or if the launcher that forwards it has one.
 [[nodiscard]] ProgressForm progress_form(bool tells, bool asked_for);
 
-/// The progress of the run on stderr.
+/// The progress of the run.
 class Progress {
  public:
   explicit Progress(ProgressForm form);
@@ -30,6 +31,8 @@ class Progress {
   void clear();
 
  private:
+  void overwrite(std::string_view line) const;
+
   ProgressForm form_;
   std::size_t width_ = 0;  // of the line that stands
   Seconds next_;

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/core/names.h"
+#include "common/record/connect_row.h"
+#include "common/record/context.h"
+#include "common/record/reading.h"
+#include "common/record/row.h"
+
+namespace fabricbench::cluster {
+
+/// The groups and ranks of a run, which the other lines of its record call by number. Each function throws
+/// std::invalid_argument for a line with the number of something that the run does not have.
+class RecordNumbers {
+ public:
+  explicit RecordNumbers(const Context& context);
+
+  void check(const Row& row) const;
+  void check(const EpochRecord& epoch) const;
+  void check(const ConnectRow& row) const;
+  void check(const PairReading& reading) const;
+  void check(const EndpointSummary& summary) const;
+
+ private:
+  void require_group(int group) const;
+  void require_endpoint(int endpoint) const;
+
+  Figure figure_;
+  std::size_t groups_;
+  std::size_t endpoints_;
+};
+
+}  // namespace fabricbench::cluster
