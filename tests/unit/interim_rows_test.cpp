@@ -103,6 +103,7 @@ class Notes final : public Sink {
   void begin(const Context& /*context*/) override { told_.emplace_back("begin"); }
   void record(const AnyRecord& record) override {
     if (record.as<EpochRecord>() != nullptr) told_.emplace_back("epoch");
+    if (const auto* copy = record.as<CopyRow>()) told_.emplace_back(copy->cut_short ? "copy cut short" : "copy");
     if (const auto* row = record.as<Row>()) told_.emplace_back(row->cut_short ? "cut short" : "row");
   }
   void end(const Ending& /*ending*/) override { told_.emplace_back("end"); }
@@ -130,6 +131,22 @@ TEST_F(AbandonedOutputs, HaveTheRowsThatCanBeStated) {
   outputs_.record(row_of_8_bytes());
   EXPECT_TRUE(outputs_.abandon(ending_));
   EXPECT_EQ(told_, (std::vector<std::string>{"begin", "epoch", "epoch", "row", "cut short", "enough"}));
+}
+
+TEST_F(AbandonedOutputs, HaveTheCopiesAsTheyWereKeptLast) {
+  outputs_.begin({});
+  outputs_.keep({CopyRow{}});
+  outputs_.keep({CopyRow{}, CopyRow{}});
+  EXPECT_TRUE(outputs_.abandon(ending_));
+  EXPECT_EQ(told_, (std::vector<std::string>{"begin", "copy cut short", "copy cut short", "enough"}));
+}
+
+TEST_F(AbandonedOutputs, DoNotRepeatCopiesThatAreComplete) {
+  outputs_.begin({});
+  outputs_.keep({CopyRow{}});
+  outputs_.record(CopyRow{});
+  EXPECT_TRUE(outputs_.abandon(ending_));
+  EXPECT_EQ(told_, (std::vector<std::string>{"begin", "copy", "enough"}));
 }
 
 TEST_F(AbandonedOutputs, AreToldNothingMore) {

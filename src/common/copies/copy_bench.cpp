@@ -43,12 +43,20 @@ CopyBench::CopyBench(const mpi::Communicator& world, const CopySetup& setup, gpu
   most_ = static_cast<std::size_t>(world.max(static_cast<std::int64_t>(all_)));
 }
 
-std::vector<CopyRow> CopyBench::measure_copies() {
+std::vector<CopyRow> CopyBench::measure_copies(
+    const std::function<void(const std::vector<CopyRow>& rows)>& after_epoch) {
   std::vector<Subject> subjects;
   subjects.reserve(setup_.copies.size());
   for (const SizedCopy& which : setup_.copies) subjects.push_back({which});
   const std::int64_t epochs = options_.iterations ? 1 : options_.epochs;
-  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) run_epoch(subjects);
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    if (epoch > 0) after_epoch(rows_of(subjects));
+    run_epoch(subjects);
+  }
+  return rows_of(subjects);
+}
+
+std::vector<CopyRow> CopyBench::rows_of(const std::vector<Subject>& subjects) const {
   std::vector<CopyRow> rows;
   rows.reserve(subjects.size());
   for (const Subject& subject : subjects) rows.push_back(conclude(subject));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,9 +21,11 @@ class CopyBench {
   CopyBench(const mpi::Communicator& world, const CopySetup& setup, gpu::GpuCopies* copies, Heartbeat& heartbeat,
             std::uint64_t seed);
 
-  /// Measures everything. Collective. Returns the rows of this process's copies. Throws Error, on one process only,
-  /// that says which copy failed.
-  [[nodiscard]] std::vector<CopyRow> measure_copies();
+  /// Measures everything. Collective. Returns the rows of this process's copies, and hands them to `after_epoch` after
+  /// each epoch but the last, as far as they are known then. Throws Error, on one process only, that says which copy
+  /// failed.
+  [[nodiscard]] std::vector<CopyRow> measure_copies(
+      const std::function<void(const std::vector<CopyRow>& rows)>& after_epoch);
 
  private:
   struct Subject;
@@ -33,6 +36,7 @@ class CopyBench {
   void plan(Subject& subject);
   void check(Subject& subject);
   void add_times(Subject& subject, const std::vector<std::vector<Seconds>>& times) const;
+  [[nodiscard]] std::vector<CopyRow> rows_of(const std::vector<Subject>& subjects) const;
   [[nodiscard]] CopyRow conclude(const Subject& subject) const;
   [[nodiscard]] std::string describe(const SizedCopy& which) const;
 

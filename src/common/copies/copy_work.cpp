@@ -133,9 +133,14 @@ class CopyWork final : public Work {
     const CopyBuffers buffers(setup_);
     heartbeat().enter(Phase::kMeasure);
     CopyBench bench(world(), setup_, buffers.get(), heartbeat(), context.seed);
-    std::vector<CopyRow> rows = all_rows(world(), bench.measure_copies());
+    const auto all_compared = [&](const std::vector<CopyRow>& own) {
+      std::vector<CopyRow> rows = all_rows(world(), own);
+      compare_gpus(rows);
+      return rows;
+    };
+    const std::vector<CopyRow> rows =
+        all_compared(bench.measure_copies([&](const std::vector<CopyRow>& own) { outputs_->keep(all_compared(own)); }));
     heartbeat().enter(Phase::kReport);
-    compare_gpus(rows);
     Ending ending = conclude_copies(rows, setup_.options);
     ending.precision = precision_line(rows, setup_.options);
     for (std::string& note : link_notes(world(), setup_, buffers.get())) ending.notes.push_back(std::move(note));

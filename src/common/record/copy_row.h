@@ -60,6 +60,7 @@ struct CopyRow {
   std::string first_wrong;                    ///< place, expected value and found value
   std::optional<Comparison> peer_comparison;  ///< of the receiver of a peer copy
   Comparison comparison;                      ///< with the same copies on other GPUs
+  bool cut_short = false;                     ///< the run ended before all epochs were measured
 
   [[nodiscard]] double of_bound() const { return bound.bytes_per_s > 0 ? bandwidth / bound.bytes_per_s : 0; }
   [[nodiscard]] double of_others() const { return comparison.others > 0 ? comparison.own / comparison.others : 0; }
@@ -104,6 +105,8 @@ void describe(Form& form, Record& row) {
   form.derived("peer_standing", row.peer_comparison ? std::optional(row.peer_comparison->status) : std::nullopt,
                "the same for the receiving GPU; null without one");
   form("wrong_elements", row.wrong, "wrong bytes; null: unchecked");
+  form("cut_short", left_out_if_none(row.cut_short),
+       "true: the run ended before the row was complete; its figures are of the epochs finished until then");
   form.hidden(row.first_wrong);
 }
 

@@ -109,7 +109,8 @@ void CopyTableSink::record(const AnyRecord& record) {
 void CopyTableSink::add(const CopyRow& row) {
   note_status(row.host, row.gpu, row.comparison.status);
   if (row.peer && row.peer_comparison) note_status(row.host, *row.peer, row.peer_comparison->status);
-  output_.write(copy_line(table_, row));
+  const bool first_cut_short = row.cut_short && !std::exchange(is_cut_short_, true);
+  output_.write((first_cut_short ? std::string(kCutShortLine) : "") + copy_line(table_, row));
 }
 
 void CopyTableSink::note_status(const std::string& host, const CopyGpu& gpu, OutlierStatus status) {

@@ -28,6 +28,7 @@ class CopyTableSink final : public Sink {
   record::TextTable table_;
   Context context_;
   std::vector<std::string> odd_;  // names of GPUs that are slower than others
+  bool is_cut_short_ = false;
   bool compared_ = false;
   bool undecided_ = false;
 };

@@ -60,7 +60,7 @@ constexpr std::array<CsvColumn, 43> kRowColumns = {{
     {"cut_short", "/row/cut_short"},
 }};
 
-constexpr std::array<CsvColumn, 30> kCopyColumns = {{
+constexpr std::array<CsvColumn, 31> kCopyColumns = {{
     {"host"},
     {"device", "/gpu/device"},
     {"pci", "/gpu/pci"},
@@ -91,6 +91,7 @@ constexpr std::array<CsvColumn, 30> kCopyColumns = {{
     {"program", "/run/program"},
     {"started_utc", "/run/started_utc"},
     {"ranks", "/run/ranks"},
+    {"cut_short"},
 }};
 
 constexpr std::array<CsvColumn, 21> kReadingColumns = {{

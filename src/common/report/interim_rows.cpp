@@ -49,6 +49,12 @@ void InterimRows::remove(const Row& row) {
   std::erase_if(epochs_, [&](const EpochRecord& epoch) { return case_of(epoch) == case_of(row); });
 }
 
+std::vector<CopyRow> InterimRows::copies() const {
+  std::vector<CopyRow> copies = copies_;
+  for (CopyRow& copy : copies) copy.cut_short = true;
+  return copies;
+}
+
 std::vector<Row> InterimRows::rows() const {
   using Combination = decltype(combination_of(EpochRecord()));
   using Key = std::tuple<std::size_t, Bytes, int, std::uint64_t>;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
+#include "common/record/copy_row.h"
 #include "common/record/row.h"
 
 namespace fabricbench {
@@ -13,12 +15,17 @@ class InterimRows {
   void add(const EpochRecord& epoch) { epochs_.push_back(epoch); }
   /// Forgets the epochs of a row that is complete.
   void remove(const Row& row);
+  /// Replaces the copies by what is known of them now. None: all are complete.
+  void keep(std::vector<CopyRow> copies) { copies_ = std::move(copies); }
+  /// Each is marked as cut short.
+  [[nodiscard]] std::vector<CopyRow> copies() const;
   /// In the order of the table: by datatype, reduction and root as they were begun, then by size, then by group. Each
   /// is marked as cut short. An epoch counts as one sample, its median.
   [[nodiscard]] std::vector<Row> rows() const;
 
  private:
   std::vector<EpochRecord> epochs_;
+  std::vector<CopyRow> copies_;
 };
 
 }  // namespace fabricbench

@@ -23,12 +23,18 @@ void Outputs::record(const AnyRecord& record) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->ended.test()) return;
   for (const auto& sink : sinks_) sink->record(record);
-  keep(record);
+  remember(record);
 }
 
-void Outputs::keep(const AnyRecord& record) const {
+void Outputs::keep(std::vector<CopyRow> copies) const {
+  const std::lock_guard lock(state_->mutex);
+  state_->interim.keep(std::move(copies));
+}
+
+void Outputs::remember(const AnyRecord& record) const {
   if (const auto* epoch = record.as<EpochRecord>()) state_->interim.add(*epoch);
   if (const auto* row = record.as<Row>()) state_->interim.remove(*row);
+  if (record.as<CopyRow>() != nullptr) state_->interim.keep({});
 }
 
 void Outputs::end(const Ending& ending) const {
@@ -54,10 +60,12 @@ bool Outputs::abandon(const Ending& ending) const {
   const std::unique_lock lock(state_->mutex, kPatience);
   if (state_->ended.test_and_set()) return false;
   const std::vector<Row> rows = state_->interim.rows();
+  const std::vector<CopyRow> copies = state_->interim.copies();
   std::exception_ptr problem;
   for (const auto& sink : sinks_) {
     try {
       for (const Row& row : rows) sink->record(row);
+      for (const CopyRow& copy : copies) sink->record(copy);
       sink->abandon(ending);
     } catch (const std::exception&) {
       if (!problem) problem = std::current_exception();

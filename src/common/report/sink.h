@@ -80,6 +80,8 @@ class Outputs {
 
   void begin(const Context& context) const;
   void record(const AnyRecord& record) const;
+  /// What can be stated of copies that are being measured, if the run ends early.
+  void keep(std::vector<CopyRow> copies) const;
   void conclude(Ending& ending) const {
     for (const auto& sink : sinks_) sink->conclude(ending, *this);
   }
@@ -96,7 +98,7 @@ class Outputs {
     InterimRows interim;
     std::atomic_flag ended;  // `abandon` goes without the mutex if a sink is stuck
   };
-  void keep(const AnyRecord& record) const;
+  void remember(const AnyRecord& record) const;
 
   std::vector<std::unique_ptr<Sink>> sinks_;
   std::unique_ptr<State> state_ = std::make_unique<State>();

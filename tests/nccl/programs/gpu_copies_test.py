@@ -3,10 +3,14 @@
 import csv
 import json
 import re
+import signal
 import subprocess
+import time
 
-from copying import HOST_KINDS, LIMIT_S, PROGRAM, QUICK, SPEED, CopyTest, copies, odd
-from launch import in_a_few_tries
+import jsonschema
+
+from copying import HOST_KINDS, LIMIT_S, PROGRAM, QUICK, SCHEMA, SPEED, CopyTest, copies, odd
+from launch import Job, command, environment, in_a_few_tries, wait_until
 from on_gpus import FAKES, MISSING, OK, TIMEOUT, USAGE, WRONG_DATA, library_path
 
 
@@ -237,7 +241,7 @@ class Hosts(CopyTest):  # 3 ranks, 2 s
         self.assertEqual(slow, {("host1", True)})
 
 
-class Endings(CopyTest):  # 2 ranks, 7 s
+class Endings(CopyTest):  # 2 ranks, 10 s
 
     def test_wrong_data(self):
         file = self.directory / "run.json"
@@ -260,6 +264,32 @@ class Endings(CopyTest):  # 2 ranks, 7 s
                              r"gpu_copy_bw: rank \d on \S+: 256 KiB \S+ on GPU 1 \(0000:11:00\.0\).*: cuda: device 1 "
                              rf"has not finished its work after {LIMIT_S} s")
         self.at_once(check, [1, 2])
+
+    def test_interrupted(self):
+        """What the finished epochs tell is in the table and in the files. A busy machine takes longer to finish one."""
+        file, csv_file = self.directory / "run.json", self.directory / "run.csv"
+        for patience_s in (0.5, 4, 32):
+            job = Job(command(2, (*QUICK, "--epochs", 100000, "--json", file, "--csv", csv_file, "--force"), program=PROGRAM),
+                      env=environment(FAKE_CUDA_DEVICES="2", FAKE_CUDA_COPY_MB_PER_S=SPEED,
+                                      OMPI_MCA_odls_base_sigkill_timeout="5"))
+            self.addCleanup(job.__exit__)
+            wait_until(lambda: file.exists() and '"kind":"context"' in file.read_text(), "the run does not begin")
+            time.sleep(patience_s)
+            job.process.send_signal(signal.SIGINT)
+            result = job.finish()
+            self.assertNotEqual(result.status, OK)
+            if "\n# Cut short: " in result.stdout:
+                break
+            file.unlink()
+        _, _, table = result.stdout.partition("\n# Cut short: ")
+        self.assertEqual(len(re.findall(r"^ *GPU \d", table, re.MULTILINE)), 2 * (4 + 1), result.stdout)
+        self.assertRegex(table, r"\n# Ended early: rank 0 on \S+ was ended by SIG(TERM|INT)\n")
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines:
+            jsonschema.Draft7Validator(SCHEMA).validate(line)
+        self.assertEqual([copy["cut_short"] for copy in copies(lines)], [True] * 2 * (4 + 1))
+        with csv_file.open() as text:
+            self.assertEqual([row["cut_short"] for row in csv.DictReader(text)], ["1"] * 2 * (4 + 1))
 
     def test_no_time_limit(self):
         """The watchdog, whose limit follows from that of the copies, has none either."""
