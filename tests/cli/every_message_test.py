@@ -35,9 +35,10 @@ class EveryMessage(PairTest):  # 2 ranks, 20 s
         self.assertGreaterEqual(row["out_of_place"]["checked_messages"], 3 * 16)
 
     def test_with_intervals(self):
+        """Those of the warm-up too, which long operations on a busy machine do without."""
         _, _, found = self.measure("send_recv_bw", "-b", 8, "-e", "64K", "-f", 8192, "--time-budget", 0.1, "--check", "all")
         for row in found:
-            self.assertGreater(row["out_of_place"]["checked_messages"], row["out_of_place"]["iterations"] * WINDOW)
+            self.assertGreaterEqual(row["out_of_place"]["checked_messages"], row["out_of_place"]["iterations"] * WINDOW)
 
     def test_one_wrong_byte_is_named(self):
         result = self.run_program(*STREAM, "-c", "all", program=str(PROGRAMS / "send_recv_bw"), variables=ONE_WRONG)
