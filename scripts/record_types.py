@@ -321,6 +321,7 @@ TYPES = {
         "standing": str,
         "peer_standing": (str, None),
         "wrong_elements": (int, None),
+        "cut_short": bool,
     },
     "connection_step": {
         "pair": int,
