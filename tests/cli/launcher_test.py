@@ -71,7 +71,7 @@ class Launcher(ProgramTest):  # 1 rank, 5 s
             with self.subTest(variables):
                 result = self.run_alone("--help", **variables)
                 self.assertEqual((result.status, result.stderr), (0, ""))
-                self.assertIn("--max-bytes", result.stdout)
+                self.assertIn("--maxbytes", result.stdout)
         self.assertEqual(self.run_alone("--help", PMI_SIZE="4", PMI_RANK="1").stdout, "")
 
     def test_of_another_mpi_is_explained_by_one_process(self):

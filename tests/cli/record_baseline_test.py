@@ -47,10 +47,10 @@ class Script(BaselineTest):  # 1 rank, 8 s
     def test_a_launch_that_fails_ends_it_unless_told_otherwise(self):
         wrong = ("--launches", 3, self.baseline, "--", PROGRAM, *SIZES, "--min-bw", 1e6)
         result = self.script(*wrong)
-        self.assertEqual(result.status, 6)
+        self.assertEqual(result.status, 7)
         self.assertTrue(result.stdout.endswith(f": 0 of 3 launches are recorded in {self.baseline}\n"))
-        self.assertEqual(result.stderr.count("failed with status 6"), 1)
-        self.assertEqual(self.script("--keep-going", *wrong).stderr.count("failed with status 6"), 3)
+        self.assertEqual(result.stderr.count("failed with status 7"), 1)
+        self.assertEqual(self.script("--keep-going", *wrong).stderr.count("failed with status 7"), 3)
 
     def test_a_launch_has_a_time_limit(self):
         result = self.script("--limit", "1s", self.baseline, "--", "sh", "-c", "sleep 60")

@@ -121,13 +121,13 @@ TEST(CopyCsv, HasAHeaderAndAsManyFields) {
                 "host,device,pci,numa_node,copy,memory_node,peer_device,peer_pci,over_host,size_bytes,time_us_median,"
                 "time_us_low,time_us_high,time_us_min,time_us_max,bandwidth_gb_per_s,host_to_device_gb_per_s,"
                 "device_to_host_gb_per_s,bound_gb_per_s,bound_by,others_gb_per_s,across_hosts,standing,peer_standing,"
-                "wrong_elements,epochs,samples,program,started_utc,ranks",
+                "wrong_elements,epochs,samples,program,started_utc,ranks,cut_short",
                 "node1,3,0000:13:00.0,0,host_to_device,1,,,0,268435456,5000,4000,8000,3000,9000,50,,,63,PCIe 32 GT/s "
-                "x16,100,1,slow,,0,9,27,gpu_copy_bw,2026-01-01T00:00:00Z,2",
+                "x16,100,1,slow,,0,9,27,gpu_copy_bw,2026-01-01T00:00:00Z,2,",
                 "node1,3,0000:13:00.0,0,both_ways,1,,,0,268435456,5000,4000,8000,3000,9000,100,60,40,126,PCIe 32 GT/s "
-                "x16,100,0,usual,,7,9,27,gpu_copy_bw,2026-01-01T00:00:00Z,2",
+                "x16,100,0,usual,,7,9,27,gpu_copy_bw,2026-01-01T00:00:00Z,2,",
                 "node1,3,0000:13:00.0,,peer,,0,0000:10:00.0,1,268435456,5000,,,3000,9000,50,,,,,,0,alone,undecided,,9,"
-                "27,gpu_copy_bw,2026-01-01T00:00:00Z,2"}));
+                "27,gpu_copy_bw,2026-01-01T00:00:00Z,2,"}));
 }
 
 }  // namespace copy_output_test

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -20,13 +20,11 @@ void describe(Form& form, Record& context) {
   form("schema_version", context.schema_version, "");
 }
 
-/// Throws std::invalid_argument for a context that cannot be read as a whole.
-inline void require_known(const ContextVersion& context) {
-  if (context.schema_version < 1) throw std::invalid_argument("the context has no schema_version");
-  if (context.schema_version > kSchemaVersion) {
-    throw std::invalid_argument(
-        fmt::format("schema_version is {}, and this program reads up to {}", context.schema_version, kSchemaVersion));
-  }
+/// Why a context cannot be read as a whole; empty if it can.
+[[nodiscard]] inline std::string why_unreadable(const ContextVersion& context) {
+  if (context.schema_version < 1) return "the context has no schema_version";
+  if (context.schema_version <= kSchemaVersion) return "";
+  return fmt::format("schema_version is {}, and this program reads up to {}", context.schema_version, kSchemaVersion);
 }
 
 }  // namespace fabricbench::cluster

@@ -110,7 +110,7 @@ class RunReader {
 
   void begin() {
     if (recorder_) fail("a run begins before the one above has ended");
-    require_known(lines_.read<ContextVersion>());
+    if (const std::string why = why_unreadable(lines_.read<ContextVersion>()); !why.empty()) fail(why);
     recorder_.emplace();
     recorder_->begin(lines_.read<Context>());
   }

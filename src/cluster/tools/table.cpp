@@ -117,7 +117,7 @@ class Replay {
   }
 
   void begin() {
-    require_known(lines_.read<ContextVersion>());
+    if (const std::string why = why_unreadable(lines_.read<ContextVersion>()); !why.empty()) fail(why);
     auto context = lines_.read<Context>();
     numbers_.emplace(context);
     begin(std::move(context));
