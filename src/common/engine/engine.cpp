@@ -48,10 +48,10 @@ int refuse(const mpi::Communicator& world, const Start& start, const Error& erro
   return static_cast<int>(error.status());
 }
 
-/// The options in this process's own command line, for the time until all have agreed on them.
-Options own_options(const Program& program, int argc, char** argv) {
+/// This process's own command line: what --help prints, or the options until all processes have agreed on them.
+CommandLine own_command_line(const Program& program, int argc, char** argv) {
   try {
-    return parse_command_line(program, arguments_with_environment(program, argc, argv)).options;
+    return parse_command_line(program, arguments_with_environment(program, argc, argv));
   } catch (const Error&) {  // which is reported when all have started
     return {};
   }
@@ -125,11 +125,6 @@ Finished run_job(const Start& start, const Agree& agree, Watchdog& watchdog, Out
   CommandLine line;
   try {
     line = agreed_command_line(world, start);
-    if (!line.text.empty()) {
-      const bool is_one_of_several = world.size() == 1 && start.launch.rank > 0;  // and each is alone in its MPI
-      if (world.is_root() && !is_one_of_several) OutputFile::standard_output().write(line.text);
-      return {};
-    }
     mpi::check_launcher(start.launch, world.size());
   } catch (const Error& error) {
     return {refuse(world, start, error)};
@@ -210,8 +205,12 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
     const Interruption interruption([&](int signal, const std::string& word) {
       break_off(program.name, outputs, signal, fmt::format("{} was ended by {}", name, word));
     });
-    const Options own = own_options(program, argc, argv);
-    watchdog.emplace(own.timeout, own.stall_action, rank, name,
+    const CommandLine own = own_command_line(program, argc, argv);
+    if (!own.text.empty()) {  // also where MPI does not start
+      if (rank == 0) OutputFile::standard_output().write(own.text);
+      return 0;
+    }
+    watchdog.emplace(own.options.timeout, own.options.stall_action, rank, name,
                      [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
     const Finished finished = run_on_mpi(start, agree, *watchdog, outputs);
     constexpr Seconds kLater = 5;  // than the watchdog, if it is well, ends it
