@@ -96,22 +96,18 @@ class Table(ProgramTest):  # 2 ranks, 6 s
         self.assertEqual(second, f"\n{printed}")
 
     def test_numbers_of_what_is_not_there(self):
-        tried = set()
         for program, *arguments in PROGRAMS_AND_ARGUMENTS:
             self.record(program, *arguments)
             whole = self.file.read_text()
-            for key in ("group", "from", "endpoint"):
+            for key in ("from", "endpoint") if program == "pairwise_bw" else ("group",):
                 for number in (-1, 99, 2**31 - 1):
                     damaged = re.sub(rf'"{key}":\d+', f'"{key}":{number}', whole)
-                    if damaged == whole:
-                        continue
-                    tried.add(key)
+                    self.assertNotEqual(damaged, whole)
                     with self.subTest(program, key=key, number=number):
                         result = self.table("-", input_text=damaged)
                         self.assertEqual(result.returncode, NOT_JUDGED, result.stderr)
                         self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \(\w+ {number} does not exist; "
                                                         r"the context has \d+\)")
-        self.assertEqual(tried, {"group", "from", "endpoint"})
 
     def test_refusals(self):
         self.record("all_reduce_perf", *SIZES)
