@@ -108,9 +108,7 @@ check_options() {
 # Sets defaults of --test and --gpus. The other host is assumed to have as many GPUs as this one.
 choose_test() {
     local found=0
-    if [[ -z $gpus && ($test == '' || $test == sendrecv_perf) ]] && command -v nvidia-smi >/dev/null; then
-        found=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true)
-    fi
+    if [[ -z $gpus && ($test == '' || $test == sendrecv_perf) ]]; then found=$(count_gpus); fi
     gpus=${gpus:-$found}
     if [[ -z $test ]]; then
         test=pairwise_bw

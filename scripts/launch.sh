@@ -13,12 +13,14 @@ readonly kGpuTests=(sendrecv_perf)
 readonly kForwarded='^(PATH|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|(NCCL|UCX|FI|MPIR_CVAR|MPICH|I_MPI|MV2|PSM2|PSM3)_.*|OMPI_(MCA|ALLOW)_.*)$'
 readonly kNotForwarded='^(OMPI_MCA_(orte|ess|prte|plm|ras|rmaps|initial|shmem_RUNTIME)_.*|I_MPI_HYDRA_.*)$'
 
+readonly kSrunOptions=(--overlap --kill-on-bad-exit=1) # a step beside others, which ends with its first lost rank
+
 readonly kGrace_s=10     # for mpirun to end a job before `timeout` ends mpirun
 readonly kKillAfter_s=15 # for the launcher to end before it is killed
 
-programs_folder= # from --programs
+programs_folder=${FABRICBENCH_PROGRAMS_FOLDER-} # of the command fabricbench that has called; or from --programs
 
-# Prints the path of a program of the suite: in --programs, in the build beside the scripts, where the suite with these
+# Prints the path of a program of the suite: in $programs_folder, in the build beside the scripts, where the suite with these
 # scripts is installed (PREFIX/bin beside PREFIX/share/fabricbench), or on the PATH.
 find_program() {
     local root path
@@ -54,6 +56,9 @@ kind_of_mpirun() {
         *) echo other ;;
     esac
 }
+
+# Prints the number of this host's GPUs.
+count_gpus() { { nvidia-smi --list-gpus 2>/dev/null || true; } | grep -c '^GPU ' || true; }
 
 # is_one_of WORD WORDS...
 is_one_of() {
@@ -109,6 +114,9 @@ choose_launch() {
     "choose_$launcher" "$@"
 }
 
+# The hosts are written into a file, which allows any name, or with hosts_as=words into the command, for readers.
+hosts_as='file'
+
 choose_mpirun() {
     local name
     grace_s=0
@@ -117,17 +125,26 @@ choose_mpirun() {
     [[ -z ${SLURM_JOB_ID-} ]] || export SLURM_OVERLAP=1
     case ${mpirun_kind:-$(kind_of_mpirun)} in
         open_mpi)
-            host_lines "%s slots=$ranks" 1 "$@" >"$work/hostfile"
-            # Launchers that share Open MPI's directory of each user interfere with each other's clean-up.
-            launch=(env "TMPDIR=$work" mpirun --hostfile "$work/hostfile" -np $((ranks * $#)))
+            if [[ $hosts_as == words ]]; then
+                launch=(mpirun --host "$(host_lines "%s:$ranks" 1 "$@" | paste -sd,)")
+            else
+                host_lines "%s slots=$ranks" 1 "$@" >"$work/hostfile"
+                # Launchers that share Open MPI's directory of each user interfere with each other's clean-up.
+                launch=(env "TMPDIR=$work" mpirun --hostfile "$work/hostfile")
+            fi
+            launch+=(-np $((ranks * $#)))
             if ((seconds > 0)); then launch+=(--timeout "$seconds") && grace_s=$kGrace_s; fi
             if ((ranks > 1)); then launch+=(--map-by "ppr:$ranks:node"); fi
             for name in "${names[@]}"; do launch+=(-x "$name"); done
             if [[ -n $agent ]]; then launch+=(--mca plm_rsh_agent "$agent"); fi ;;
         hydra)
-            host_lines "%s:$ranks" 1 "$@" >"$work/hostfile"
-            launch=(mpirun -f "$work/hostfile" -n $((ranks * $#)) -ppn "$ranks"
-                -genvlist "$(IFS=, && echo "${names[*]}")")
+            if [[ $hosts_as == words ]]; then
+                launch=(mpirun -hosts "$(host_lines "%s:$ranks" 1 "$@" | paste -sd,)")
+            else
+                host_lines "%s:$ranks" 1 "$@" >"$work/hostfile"
+                launch=(mpirun -f "$work/hostfile")
+            fi
+            launch+=(-n $((ranks * $#)) -ppn "$ranks" -genvlist "$(IFS=, && echo "${names[*]}")")
             if [[ -n $agent ]]; then launch+=(-launcher ssh -launcher-exec "$agent"); fi ;;
         *)
             die "$kMissing" "'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them" \
@@ -136,11 +153,15 @@ choose_mpirun() {
 }
 
 choose_srun() {
-    host_lines %s "$ranks" "$@" >"$work/hostfile"
-    export SLURM_HOSTFILE=$work/hostfile # for --distribution=arbitrary: otherwise Slurm sorts the hosts
     grace_s=0
-    launch=(srun --overlap --nodes=$# --ntasks=$((ranks * $#)) --distribution=arbitrary --kill-on-bad-exit=1
-        --export="$(IFS=, && echo "${names[*]}")")
+    launch=(srun "${kSrunOptions[@]}" --nodes=$# --ntasks=$((ranks * $#)) --export="$(IFS=, && echo "${names[*]}")")
+    if [[ $hosts_as == words ]]; then
+        launch+=(--nodelist="$(IFS=, && echo "$*")" --ntasks-per-node="$ranks")
+    else
+        host_lines %s "$ranks" "$@" >"$work/hostfile"
+        export SLURM_HOSTFILE=$work/hostfile # for --distribution=arbitrary: otherwise Slurm sorts the hosts
+        launch+=(--distribution=arbitrary)
+    fi
     if ((seconds > 0)); then launch+=(--time=$((seconds / 60)):$((seconds % 60))); fi
 }
 

@@ -9,7 +9,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/constants.sh"
 # Where Fedora and RHEL keep Open MPI: off the PATH until `module load mpi` is run.
 readonly kFedoraMpi=/usr/lib64/openmpi
 
-say() { printf '%s: %s\n' "${0##*/}" "$*"; }
+# What a user has called: a command of fabricbench, or the script itself. Other scripts that this one calls are not it.
+readonly own_name=${FABRICBENCH_COMMAND:-${0##*/}} own_call=${FABRICBENCH_COMMAND:-$0}
+unset FABRICBENCH_COMMAND
+
+say() { printf '%s: %s\n' "$own_name" "$*"; }
 
 warn() { say "$*" >&2; }
 
@@ -23,7 +27,7 @@ die() {
 
 # unknown_option OPTION
 unknown_option() {
-    die "$kUsage" "'$1' is not an option of ${0##*/}; run '$0 --help' for the list"
+    die "$kUsage" "'$1' is not an option of $own_name; run '$own_call --help' for the list"
 }
 
 # seconds_of OPTION TIME: prints the seconds of a time such as 90, 90s, 20m or 8h.
@@ -49,6 +53,7 @@ is_root() { [[ $(id -u) -eq 0 ]]; }
 quoted() {
     local line
     printf -v line '%q ' "$@"
+    line=${line//\\,/,}
     printf '%s\n' "${line% }"
 }
 
@@ -67,6 +72,27 @@ use_mpi() {
         mpi_environment+=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
     fi
 }
+
+# Expands a list of CPUs such as 0-3,8 to one number per line.
+expand_cpu_list() {
+    local range
+    for range in ${1//,/ }; do
+        seq "${range%-*}" "${range#*-}"
+    done
+}
+
+# Cores, not hardware threads: Open MPI counts a slot per core, and two ranks that share a core slow each other down.
+core_count() {
+    local allowed cpu
+    allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+    for cpu in $(expand_cpu_list "$allowed"); do
+        # If the kernel hides the topology, every CPU counts as a core.
+        cat "/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list" 2>/dev/null || echo "$cpu"
+    done | sort -u | wc -l
+}
+
+# default_ranks CORES: prints how many ranks run on one host: a power of two, which all programs take.
+default_ranks() { echo $(($1 < 4 ? 2 : $1 < 8 ? 4 : 8)); }
 
 # A build directory owned by root usually leads to a long cmake error.
 require_writable() {

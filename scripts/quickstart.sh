@@ -11,36 +11,13 @@ usage: scripts/quickstart.sh [-np N] [--no-run] [-- ARGUMENTS]
 
 Installs missing packages (scripts/install_deps.sh), builds into build/, and runs all_reduce_perf on this host.
 
-  -np N          number of ranks (default: the cores this process may use, at least 2 and at most 8)
+  -np N          number of ranks (default: 2, 4 or 8, as this process may use cores)
   --no-run       stop after the build
   -- ARGUMENTS   arguments of all_reduce_perf (default: -b 8 -e 64M -f 2)
   --help         print this text
 
 Exit status: that of all_reduce_perf, or of the step that failed before it.
 EOT
-}
-
-# Expands a list of CPUs such as 0-3,8 to one number per line.
-expand_cpu_list() {
-    local range
-    for range in ${1//,/ }; do
-        seq "${range%-*}" "${range#*-}"
-    done
-}
-
-# Cores, not hardware threads: Open MPI counts a slot per core, and two ranks that share a core slow each other down.
-core_count() {
-    local allowed cpu
-    allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-    for cpu in $(expand_cpu_list "$allowed"); do
-        # If the kernel hides the topology, every CPU counts as a core.
-        cat "/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list" 2>/dev/null || echo "$cpu"
-    done | sort -u | wc -l
-}
-
-default_ranks() {
-    local cores=$1
-    echo $((cores < 2 ? 2 : cores > 8 ? 8 : cores))
 }
 
 # run_benchmark RANKS ARGUMENTS...: replaces this process, so that the exit status is the program's.

@@ -1,4 +1,4 @@
-// The command `fabricbench`, for everything that needs no MPI job.
+// The command `fabricbench`: lists and starts the suite's programs, and works with their results.
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "cluster/tools/catalogue.h"
 #include "cluster/tools/commands.h"
+#include "cluster/tools/run.h"
 #include "cluster/tools/tool.h"
 #include "common/core/error.h"
 #include "common/core/version.h"
@@ -26,20 +28,31 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
-    Command{"compare", "compare runs with baselines or with other runs", compare_files},
+    Command{"list", "list all programs by the question that they answer", list_entries},
+    Command{"run", "run one of them, as an MPI job where it takes one", run_program},
+    Command{"doctor", "say what this host lacks for which programs", examine_host},
     Command{"table", "print the table of a run from its record", print_table},
+    Command{"plot", "draw bandwidth and latency against message size", plot_files},
+    Command{"compare", "compare runs with baselines or with other runs", compare_files},
     Command{"report", "draw a page of results, for a browser", report_files},
 };
 
 std::string help() {
-  std::string text =
-      fmt::format("Works with the results of fabricbench's programs.\n\nusage: {} COMMAND ...\n\n", kName);
+  std::string text = fmt::format(
+      "Starts fabricbench's programs, and works with their results.\n\n"
+      "usage: {0} PROGRAM [OPTION]...    short for {0} run PROGRAM\n"
+      "       {0} COMMAND ...\n\n"
+      "  {0} all_reduce -b 8 -e 1G               on this host, or in a Slurm job\n"
+      "  {0} send_recv_bw --hosts node01,node02  on two hosts\n\n",
+      kName);
   for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.purpose);
-  return text + fmt::format("\n'{} COMMAND --help' explains a command.\n", kName);
+  return text + fmt::format("\n'{0} list' has the programs. --help behind a name explains it.\n", kName);
 }
 
 ExitStatus run_command(const std::vector<std::string>& arguments) {
-  const std::string_view first = arguments.empty() ? std::string_view() : std::string_view(arguments.front());
+  if (arguments.empty()) throw UsageError("no command is given; start with list, or see --help");
+  const std::string& first = arguments.front();
+  const std::vector<std::string> others(arguments.begin() + 1, arguments.end());
   if (first == "--help" || first == "-h") {
     fmt::print("{}", help());
     return ExitStatus::kOk;
@@ -48,16 +61,18 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
     fmt::print("{} {}\n", kName, kVersion);
     return ExitStatus::kOk;
   }
-  const auto command =
+  const auto* const command =
       std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& each) { return each.name == first; });
-  if (command == kCommands.end()) {
-    std::string names;
-    for (const Command& each : kCommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
-    throw UsageError(fmt::format("{}; choose from {}, or see --help",
-                                 first.empty() ? "no command is given" : fmt::format("there is no command '{}'", first),
-                                 names));
+  if (command != kCommands.end()) return command->run(others);
+  if (first.starts_with('-')) {
+    throw UsageError(fmt::format("'{}' is no command; options come behind one, see --help", first));
   }
-  return command->run({arguments.begin() + 1, arguments.end()});
+  const Entry* entry = find_entry(first);
+  if (entry == nullptr) {
+    throw UsageError(fmt::format("there is no program or command '{}'{}; '{} list' has them all", first,
+                                 nearest_entries(first), kName));
+  }
+  run_entry(*entry, {}, others);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/core/error.h"
+#include "common/core/nearest_names.h"
 #include "common/core/version.h"
 
 namespace fabricbench {
@@ -100,48 +100,24 @@ void refuse_options_as_values(const CLI::App& app) {
   }
 }
 
-/// Letters to change, add or take away to make `to` of `from`.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// The same, but at most 1 where `from` is the beginning of `to`: perftest and nccl-tests take shortened names.
-std::size_t distance_between(std::string_view from, std::string_view to) {
-  const std::size_t distance = edit_distance(from, to);
-  return from.size() > 1 && to.starts_with(from) ? std::min<std::size_t>(1, distance) : distance;
-}
-
 /// `the nearest is --minbytes; `: up to three long names like `given`, nearest first; or empty.
 std::string nearest_options(const CLI::App& app, const std::vector<OtherName>& others, std::string_view given) {
-  constexpr std::size_t kMost = 3;
   if (!given.starts_with("--")) return "";
   given = given.substr(2, given.find('=') - 2);
-  const std::size_t limit = std::max<std::size_t>(1, given.size() / 3);
-  std::vector<std::pair<std::size_t, std::string>> near;
+  std::vector<NearName> known;
   for (const CLI::Option* option : app.get_options()) {
-    std::pair<std::size_t, std::string> best{limit + 1, ""};
-    for (const std::string& name : option->get_lnames()) best = std::min(best, {distance_between(given, name), name});
-    if (best.first <= limit && !option->get_group().empty()) near.emplace_back(best.first, "--" + best.second);
+    if (option->get_group().empty()) continue;
+    std::vector<std::pair<std::size_t, std::string>> spellings;
+    for (const std::string& name : option->get_lnames()) spellings.emplace_back(name_distance(given, name), name);
+    if (spellings.empty()) continue;
+    const auto& [distance, name] = *std::min_element(spellings.begin(), spellings.end());
+    known.push_back({distance, "--" + name});
   }
   for (const OtherName& other : others) {
-    const std::size_t distance = distance_between(given, std::string_view(other.name).substr(2));
-    if (distance <= limit) near.emplace_back(distance, other.meaning);
+    known.push_back({name_distance(given, std::string_view(other.name).substr(2)), other.meaning});
   }
-  std::sort(near.begin(), near.end());
-  near.resize(std::min(near.size(), kMost));
-  std::string names;
-  for (const auto& [distance, name] : near) names += (names.empty() ? "" : ", ") + name;
-  return near.empty() ? "" : fmt::format("the nearest {} {}; ", near.size() == 1 ? "is" : "are", names);
+  const std::vector<std::string> near = nearest_names(given, known);
+  return near.empty() ? "" : fmt::format("the nearest {} {}; ", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
 }
 
 void refuse_leftovers(const CLI::App& app, const std::vector<OtherName>& others) {

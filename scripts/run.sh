@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# Starts one program as an MPI job: on this host, on hosts that are given, or in the surrounding job of a scheduler. It is
+# for `fabricbench run`, which finds the program and knows how many ranks it takes.
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/launch.sh
+source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
+
+usage() {
+    cat <<'EOT'
+usage: fabricbench run [OPTION]... PROGRAM [ARGUMENT]...
+       fabricbench PROGRAM [ARGUMENT | OPTION]... [-- ARGUMENT...]
+
+Runs a program of the suite, through srun in an allocation of Slurm, else
+through mpirun. 'fabricbench list' has the programs; _perf may be left out.
+  fabricbench all_reduce -b 8 -e 1G
+  fabricbench send_recv_lat --hosts node01,node02
+  fabricbench run --hosts node[01-16] -np 128 alltoall -b 1M -e 64M
+
+  --hosts LIST         run on these hosts (default: those of the surrounding
+                       job of Slurm, PBS, LSF or Kubernetes, else this host)
+  --hostfile FILE      read hosts from FILE, in the format of an MPI launcher
+  -np N                number of ranks, the same on each host
+  --launcher NAME      mpirun or srun
+  --mpi-options WORDS  additional options for mpirun or srun
+  --dry-run            print the command and run nothing
+  --help               print this text
+
+Without -np: two ranks for a program of two, on the first two hosts; else one
+for each GPU; without GPUs, one on each host, and on a single host 2, 4 or 8, as
+it has cores. What was chosen is printed on standard error.
+Programs without an MPI job (list_hosts, find_slow_links...) and scripts
+(accept, sweep_pairs...) are started directly and have options of their own.
+
+Exit status: that of the program; 2 usage, 3 something needed is missing.
+EOT
+}
+
+# set_option NAME VALUE
+set_option() {
+    case $1 in
+        --hosts) host_options+=(-H "$2") ;;
+        --hostfile) host_options+=("$1" "$2") ;;
+        -np) whole_number "$1" "$2" 1 && total=$((10#$2)) ;;
+        --launcher) launcher=$2 ;;
+        --mpi-options) read -ra mpi_options <<<"$2" ;;
+        --ranks) kind=$2 ;;
+    esac
+}
+
+# The last one, --, precedes the program.
+read_options() {
+    while [[ $1 != -- ]]; do
+        case $1 in
+            --dry-run) dry_run=yes ;;
+            --help) usage && exit 0 ;;
+            *) set_option "$1" "$2" && shift ;;
+        esac
+        shift
+    done
+    shift
+    program=("$@")
+}
+
+choose_launcher() {
+    if [[ -z $launcher ]]; then
+        launcher=mpirun
+        if [[ -n ${SLURM_JOB_ID-} ]] && command -v srun >/dev/null; then launcher=srun; fi
+    fi
+    check_launcher
+}
+
+# Sets hosts: those that are given, or of the surrounding job; none for this host, and where srun knows them itself.
+find_hosts() {
+    local said status=0
+    [[ ${#host_options[@]} -gt 0 || $launcher == mpirun ]] || return 0
+    said=$("$(dirname "${program[0]}")/list_hosts" "${host_options[@]}" 2>&1) || status=$?
+    if ((status == 0)); then
+        mapfile -t hosts < <(grep -v '^list_hosts: ' <<<"$said")
+    elif [[ ${#host_options[@]} -gt 0 || $said != "list_hosts: no hosts: "* ]]; then
+        die "$status" "${said#list_hosts: }"
+    fi
+}
+
+# Sets per_host, and why. Here are as many GPUs as on the other hosts.
+choose_ranks() {
+    local count=${#hosts[@]} cores gpus
+    if ((count == 0)); then count=1; fi
+    if ((total > 0)); then
+        ((total % count == 0)) || die "$kUsage" "-np $total is no multiple of the $count hosts; each gets as many ranks"
+        per_host=$((total / count)) why="as -np says"
+    elif [[ $kind == two ]]; then
+        if ((count > 2)); then hosts=("${hosts[@]:0:2}"); fi
+        per_host=$((count > 1 ? 1 : 2)) why="as many as the program takes; -np changes that"
+    elif [[ $kind == each-host ]]; then
+        per_host=1 why="one on each host; -np changes that"
+    else
+        gpus=$(count_gpus)
+        cores=$(core_count)
+        if ((gpus > 0)); then
+            per_host=$gpus why="one for each GPU; -np changes that"
+        elif ((count > 1)); then
+            per_host=1 why="one on each, as there are no GPUs; -np changes that"
+        else
+            per_host=$(default_ranks "$cores")
+            why="for $cores core$( ((cores == 1)) || echo s) and no GPU; -np changes that"
+        fi
+    fi
+}
+
+# Slurm knows how many tasks and nodes the job has.
+choose_allocation() {
+    local nodes=${SLURM_JOB_NUM_NODES:-${SLURM_NNODES:-1}}
+    launch=(srun "${kSrunOptions[@]}")
+    if ((total > 0)); then
+        launch+=(--ntasks="$total") said="$total ranks in this allocation of Slurm, as -np says"
+    elif [[ $kind == two ]]; then
+        launch+=(--nodes=$((nodes > 1 ? 2 : 1)) --ntasks=2)
+        said="2 ranks on $((nodes > 1 ? 2 : 1)) node(s) of this allocation; -np changes that"
+    elif [[ $kind == each-host ]]; then
+        launch+=(--nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1)
+        said="one rank on each of $nodes node(s) of this allocation; -np changes that"
+    else
+        said="as many ranks as this allocation of Slurm has tasks${SLURM_NTASKS:+, $SLURM_NTASKS}; -np changes that"
+    fi
+}
+
+choose_this_host() {
+    launch=(mpirun -np "$per_host")
+    [[ $(kind_of_mpirun) == open_mpi ]] || return 0
+    # More ranks than cores: Open MPI needs the option, and the figures are then of little use.
+    if ((per_host > $(core_count))); then launch+=(--oversubscribe) && said+="; they share cores: expect low figures"; fi
+}
+
+# Sets launch, and said, what was chosen.
+choose_job() {
+    local count per_host why names hosts_as=words
+    # shellcheck disable=SC2034  # of choose_launch
+    local grace_s
+    if [[ ${#hosts[@]} -eq 0 && $launcher == srun ]]; then
+        choose_allocation
+        return
+    fi
+    choose_ranks
+    count=${#hosts[@]}
+    if ((count == 0)); then
+        said="$per_host rank$( ((per_host == 1)) || echo s) on this host, $why"
+        choose_this_host
+    else
+        said="$((per_host * count)) ranks on $count host$( ((count == 1)) || echo s), $why"
+        choose_launch "$per_host" 0 "${hosts[@]}"
+    fi
+}
+
+main() {
+    local host_options=() mpi_options=() hosts=() program=() launch=() command=() total=0 launcher='' agent='' kind=all
+    local dry_run=no said
+    read_options "$@"
+    use_mpi
+    choose_launcher
+    find_hosts
+    choose_job
+    command=("${launch[@]}" "${mpi_options[@]}" "${program[@]}")
+    if [[ $launcher == mpirun ]]; then settings=("${mpi_environment[@]}"); fi
+    if [[ $dry_run == yes ]]; then
+        printf '%s\n' "${settings[*]:+${settings[*]} }$(quoted "${command[@]}")"
+        return
+    fi
+    warn "$said"
+    warn "running ${settings[*]:+${settings[*]} }$(quoted "${command[@]}")"
+    exec "${command[@]}" </dev/null
+}
+
+settings=() # of the environment, as a user would give them to the launcher
+main "$@"

@@ -1,0 +1,42 @@
+// All that `fabricbench` starts, by the question that it answers: programs, scripts and commands.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace fabricbench::cluster {
+
+/// How an entry is started.
+enum class Start {
+  kAllRanks,  ///< an MPI job of as many ranks as fit
+  kTwoRanks,  ///< an MPI job of two ranks, unless told otherwise
+  kEachHost,  ///< an MPI job of one rank on each host
+  kAlone,     ///< a program that needs no MPI
+  kScript,    ///< scripts/NAME.sh
+  kCommand    ///< a part of `fabricbench`
+};
+
+struct Entry {
+  std::string_view name;  ///< of the program, the script without .sh, or the command
+  Start start;
+  std::string_view purpose;  ///< what it tells, in at most 58 characters
+};
+
+struct Question {
+  std::string_view text;
+  std::span<const Entry> entries;
+};
+
+[[nodiscard]] std::span<const Question> catalogue();
+
+/// The entry that is called so, with or without `_perf`, and with `-` or `_`; or null.
+[[nodiscard]] const Entry* find_entry(std::string_view given);
+
+/// `; the nearest is all_reduce_perf`: entries that may be meant by a name that none has, or nothing.
+[[nodiscard]] std::string nearest_entries(std::string_view given);
+
+/// The whole catalogue, in 80 columns.
+[[nodiscard]] std::string text_of_catalogue();
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,133 @@
+#include "cluster/tools/run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/tools/commands.h"
+#include "cluster/tools/scripts.h"
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+struct LaunchOption {
+  std::string_view name;
+  bool takes_value;
+};
+
+/// Those of scripts/run.sh. No program has an option of the same name.
+constexpr std::array kLaunchOptions = {LaunchOption{"--hosts", true},       LaunchOption{"--hostfile", true},
+                                       LaunchOption{"-np", true},           LaunchOption{"--launcher", true},
+                                       LaunchOption{"--mpi-options", true}, LaunchOption{"--dry-run", false}};
+
+/// The one that a word gives, alone or with its value: `--hosts`, `--hosts=a,b`; or null.
+const LaunchOption* launch_option_of(const std::string& word) {
+  const std::string_view name = std::string_view(word).substr(0, word.find('='));
+  const auto* const option = std::find_if(kLaunchOptions.begin(), kLaunchOptions.end(),
+                                          [&](const LaunchOption& each) { return each.name == name; });
+  return option == kLaunchOptions.end() ? nullptr : option;
+}
+
+bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h" || word == "--version"; }
+
+std::string_view ranks_of(Start start) {
+  switch (start) {
+    case Start::kTwoRanks: return "two";
+    case Start::kEachHost: return "each-host";
+    default: return "all";
+  }
+}
+
+std::string path_of_program(std::string_view name) {
+  std::string path = fmt::format("{}/{}", programs_folder(), name);
+  if (::access(path.c_str(), X_OK) == 0) return path;
+  throw Error(
+      ExitStatus::kMissing,
+      fmt::format("there is no program {} in {}; this build left it out, and CMake says why", name, programs_folder()));
+}
+
+[[noreturn]] void become_program(std::string_view name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {path_of_program(name)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  become(words, "build or install it again");
+}
+
+[[noreturn]] void launch(const Entry& entry, std::vector<std::string> options,
+                         const std::vector<std::string>& arguments) {
+  const LaunchWords words = take_launch_options(arguments, true);
+  if (std::any_of(words.others.begin(), words.others.end(), asks_for_help)) become_program(entry.name, words.others);
+  options.insert(options.end(), words.options.begin(), words.options.end());
+  options.insert(options.end(), {"--ranks", std::string(ranks_of(entry.start)), "--", path_of_program(entry.name)});
+  options.insert(options.end(), words.others.begin(), words.others.end());
+  become_script("run.sh", "fabricbench", options);
+}
+
+}  // namespace
+
+LaunchWords take_launch_options(const std::vector<std::string>& words, bool everywhere) {
+  LaunchWords taken;
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    const LaunchOption* option = launch_option_of(*word);
+    if (option == nullptr && everywhere && *word != "--") {
+      taken.others.push_back(*word);
+      continue;
+    }
+    if (option == nullptr) {
+      taken.others.insert(taken.others.end(), *word == "--" ? word + 1 : word, words.end());
+      break;
+    }
+    const bool has_value = word->size() > option->name.size();
+    if (has_value && !option->takes_value) throw UsageError(fmt::format("{} takes no value", option->name));
+    taken.options.emplace_back(option->name);
+    if (has_value) {
+      taken.options.push_back(word->substr(option->name.size() + 1));
+    } else if (option->takes_value) {
+      if (++word == words.end()) throw UsageError(fmt::format("{} needs a value; see run --help", option->name));
+      taken.options.push_back(*word);
+    }
+  }
+  return taken;
+}
+
+void run_entry(const Entry& entry, std::vector<std::string> options, const std::vector<std::string>& arguments) {
+  const bool in_a_job = entry.start != Start::kAlone && entry.start != Start::kScript;
+  if (in_a_job) launch(entry, std::move(options), arguments);
+  if (!options.empty()) {
+    throw UsageError(fmt::format("{} is not started as one MPI job; give its own options behind its name, not {}",
+                                 entry.name, options.front()));
+  }
+  if (entry.start == Start::kAlone) become_program(entry.name, arguments);
+  become_script(fmt::format("{}.sh", entry.name), fmt::format("fabricbench {}", entry.name), arguments);
+}
+
+ExitStatus list_entries(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && !asks_for_help(arguments.front())) {
+    throw UsageError(fmt::format("list takes no words, and was given '{}'", arguments.front()));
+  }
+  fmt::print("{}\n'fabricbench NAME ...' runs one; _perf may be left out. NAME --help explains it.\n",
+             text_of_catalogue());
+  return ExitStatus::kOk;
+}
+
+ExitStatus run_program(const std::vector<std::string>& arguments) {
+  LaunchWords words = take_launch_options(arguments, false);
+  if (words.others.empty()) throw UsageError("run needs the name of a program; 'fabricbench list' has them");
+  const std::string name = words.others.front();
+  if (asks_for_help(name)) become_script("run.sh", "fabricbench run", {"--help"});
+  const Entry* entry = find_entry(name);
+  if (name.starts_with("-")) throw UsageError(fmt::format("run has no option '{}'; see run --help", name));
+  if (entry == nullptr || entry->start == Start::kCommand) {
+    throw UsageError(fmt::format("there is no program '{}'{}; 'fabricbench list' has them all", name,
+                                 entry == nullptr ? nearest_entries(name) : ""));
+  }
+  words.others.erase(words.others.begin());
+  run_entry(*entry, words.options, words.others);
+}
+
+}  // namespace fabricbench::cluster

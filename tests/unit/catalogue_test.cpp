@@ -1,0 +1,130 @@
+// Everything that users start is in the catalogue of `fabricbench list`, once.
+#include "cluster/tools/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cluster/tools/run.h"
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+namespace catalogue_test {
+
+namespace fs = std::filesystem;
+
+using Names = std::set<std::string>;
+
+const fs::path kSource = FABRICBENCH_SOURCE_DIR;
+
+Names catalogued(const std::vector<Start>& starts) {
+  Names names;
+  for (const Question& question : catalogue()) {
+    for (const Entry& entry : question.entries) {
+      if (std::find(starts.begin(), starts.end(), entry.start) != starts.end()) names.emplace(entry.name);
+    }
+  }
+  return names;
+}
+
+/// The programs of a folder of src/, of which each file is one.
+void add_programs(Names& names, const std::string& folder, const std::string& suffix) {
+  for (const fs::directory_entry& file : fs::directory_iterator(kSource / folder)) {
+    names.insert(file.path().stem().string() + suffix);
+  }
+}
+
+TEST(Catalogue, HasEveryProgramOfMpiAndNoOther) {
+  Names programs;
+  add_programs(programs, "collectives", "_perf");
+  add_programs(programs, "p2p", "");
+  add_programs(programs, "rdma", "");
+  EXPECT_EQ(catalogued({Start::kAllRanks, Start::kTwoRanks, Start::kEachHost}), programs);
+}
+
+TEST(Catalogue, HasEveryOtherProgramThatIsBuilt) {
+  std::istringstream words(FABRICBENCH_CLUSTER_PROGRAMS);
+  Names programs;
+  for (std::string name; words >> name;) programs.insert(name);
+  ASSERT_EQ(programs.erase("fabricbench"), 1U);
+  EXPECT_EQ(catalogued({Start::kAlone}), programs);
+}
+
+TEST(Catalogue, HasEveryScriptForUsers) {
+  // What sets the sources up or tests them, and what `fabricbench` calls by commands.
+  const Names others = {"fuzz", "install_deps", "quickstart", "test", "run", "doctor"};
+  Names scripts;
+  for (const fs::directory_entry& file : fs::directory_iterator(kSource / "../scripts")) {
+    const bool is_started = (file.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+    const std::string name = file.path().stem().string();
+    if (is_started && file.path().extension() == ".sh" && others.count(name) == 0) scripts.insert(name);
+  }
+  EXPECT_EQ(catalogued({Start::kScript}), scripts);
+}
+
+TEST(Catalogue, NamesEachEntryOnce) {
+  Names names;
+  for (const Question& question : catalogue()) {
+    for (const Entry& entry : question.entries) EXPECT_TRUE(names.emplace(entry.name).second) << entry.name;
+  }
+}
+
+TEST(Catalogue, FitsIntoEightyColumns) {
+  std::istringstream lines(text_of_catalogue());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  for (const Question& question : catalogue()) {
+    EXPECT_TRUE(question.text.ends_with('?'));
+    for (const Entry& entry : question.entries) EXPECT_LT(entry.name.size(), 20U) << "the next column begins there";
+  }
+}
+
+TEST(Catalogue, FindsNamesAsUsersWriteThem) {
+  for (const char* given : {"all_reduce_perf", "all_reduce", "all-reduce", "all-reduce-perf"}) {
+    ASSERT_NE(find_entry(given), nullptr) << given;
+    EXPECT_EQ(find_entry(given)->name, "all_reduce_perf");
+  }
+  EXPECT_EQ(find_entry("send-recv-bw")->start, Start::kTwoRanks);
+  EXPECT_EQ(find_entry("sendrecv")->name, "sendrecv_perf");
+  EXPECT_EQ(find_entry(""), nullptr);
+  EXPECT_EQ(find_entry("_perf"), nullptr);
+  EXPECT_EQ(find_entry("all"), nullptr);
+}
+
+TEST(Catalogue, NamesTheNearest) {
+  EXPECT_EQ(nearest_entries("al_gather"), "; the nearest are all_gather, gather");
+  EXPECT_EQ(nearest_entries("selftset"), "; the nearest is selftest");
+  EXPECT_EQ(nearest_entries("x"), "");
+}
+
+using Words = std::vector<std::string>;
+
+TEST(LaunchWords, StandBeforeTheNameOfAProgram) {
+  const LaunchWords taken = take_launch_options({"--hosts", "a,b", "--dry-run", "all_reduce", "-np", "4"}, false);
+  EXPECT_EQ(taken.options, (Words{"--hosts", "a,b", "--dry-run"}));
+  EXPECT_EQ(taken.others, (Words{"all_reduce", "-np", "4"}));
+}
+
+TEST(LaunchWords, StandAmongItsArguments) {
+  const LaunchWords taken = take_launch_options({"-b", "8", "-np", "4", "-n", "3", "--hostfile=x=y", "-w"}, true);
+  EXPECT_EQ(taken.options, (Words{"-np", "4", "--hostfile", "x=y"}));
+  EXPECT_EQ(taken.others, (Words{"-b", "8", "-n", "3", "-w"}));
+}
+
+TEST(LaunchWords, EndAtTwoDashes) {
+  const LaunchWords taken = take_launch_options({"-np", "2", "--", "--hosts", "--", "x"}, true);
+  EXPECT_EQ(taken.options, (Words{"-np", "2"}));
+  EXPECT_EQ(taken.others, (Words{"--hosts", "--", "x"}));
+}
+
+TEST(LaunchWords, WantValues) {
+  EXPECT_THROW((void)take_launch_options({"--hosts"}, true), UsageError);
+  EXPECT_THROW((void)take_launch_options({"--dry-run=yes"}, true), UsageError);
+}
+
+}  // namespace catalogue_test
+}  // namespace fabricbench::cluster
