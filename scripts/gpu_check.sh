@@ -32,7 +32,7 @@ Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no GPU or no progra
 EOT
 }
 
-programs=build
+programs=${FABRICBENCH_PROGRAMS_FOLDER:-build}
 record=
 parts=()
 while [[ $# -gt 0 ]]; do

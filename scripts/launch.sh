@@ -57,8 +57,8 @@ kind_of_mpirun() {
     esac
 }
 
-# Prints the number of this host's GPUs.
-count_gpus() { { nvidia-smi --list-gpus 2>/dev/null || true; } | grep -c '^GPU ' || true; }
+# Prints the number of this host's GPUs. Where a driver hangs, so does nvidia-smi.
+count_gpus() { { timeout 30 nvidia-smi --list-gpus 2>/dev/null || true; } | grep -c '^GPU ' || true; }
 
 # is_one_of WORD WORDS...
 is_one_of() {

@@ -34,7 +34,7 @@ Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no RDMA device or n
 EOT
 }
 
-programs=build
+programs=${FABRICBENCH_PROGRAMS_FOLDER:-build}
 record=
 device=()
 parts=()

@@ -196,7 +196,7 @@ require_hosts() {
 }
 
 main() {
-    local given='' names=() name work record programs faults shell_status
+    local given=${FABRICBENCH_PROGRAMS_FOLDER-} names=() name work record programs faults shell_status
     local -A counts=([ok]=0 [WRONG]=0 [unknown]=0)
     while (($# > 0)); do
         case $1 in

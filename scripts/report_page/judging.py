@@ -126,7 +126,11 @@ def judge(results, given, begun):
 
 
 def path_of_program(programs, name=PROGRAM):
-    """The program in --programs, in the build beside the scripts, beside an installed report, or on the PATH."""
+    """The program in --programs, beside the command fabricbench that has called, in the build beside the scripts, or on the
+    PATH."""
+    called_from = Path(os.environ.get("FABRICBENCH_PROGRAMS_FOLDER", "")) / name
+    if not programs and called_from.is_absolute() and os.access(called_from, os.X_OK):
+        return called_from
     if programs:
         path = Path(programs) / name
         if not os.access(path, os.X_OK):
