@@ -86,7 +86,7 @@ check_launcher_of_mpi() {
 
 check_two_ranks() {
     local probed=all_reduce_perf
-    has_launcher || return 0
+    if ! has_launcher || [[ ! -x $programs_folder/$probed ]]; then return 0; fi # as has been told
     probe "two ranks" missing "put the mpirun of the programs' own MPI first on the PATH" \
         "$scripts/run.sh" --ranks two -- "$programs_folder/$probed" -b 8 -e 8 -n 1 --backend mpi
 }
@@ -125,7 +125,7 @@ check_gpus() {
     local probed=all_reduce_perf count
     count=$(count_gpus)
     ((count == 0)) || tell ok GPUs "$count, by nvidia-smi"
-    probe NCCL absent "on a host with GPUs: NVIDIA's driver, and libnccl2 of its repository" \
+    probe NCCL absent "NVIDIA's driver and libnccl2, where the host has GPUs" \
         "$programs_folder/$probed" -b 8 -e 8 -n 1 --backend nccl
 }
 

@@ -4,24 +4,22 @@
 import argparse
 import datetime
 import gc
-import importlib.util
 import os
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # do not write caches beside the script
 
-from constants import FAILED, MISSING
+from constants import FAILED
+from report_page.command import name, refuse_output, require_modules, say, say_problems, write_whole
 from report_page.comparing import compare
 from report_page.importing import files_of_records
 from report_page.judging import begin, judge
 from report_page.results import BadInput, paths_of, read_results
-from report_page.words import counted, printable
+from report_page.words import printable
 
-SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
 MODULES = ("jinja2", "plotly")
 STDOUT = "-"
-MOST_SAID = 20  # problems on stderr; the report has all
 EPILOG = """\
 RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
 --json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. With --import they are logs,
@@ -36,7 +34,7 @@ a record, 3 a file or a Python module is missing.
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
-        prog=os.environ.get("FABRICBENCH_COMMAND", "report.py"),
+        prog=name(),
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -65,63 +63,12 @@ def parse_arguments(arguments):
     return given
 
 
-def require_modules():
-    """Restarts under the system's Python if only that one has the modules."""
-    missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
-    if not missing:
-        return
-    if sys.executable != SYSTEM_PYTHON and os.access(SYSTEM_PYTHON, os.X_OK):
-        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, __file__, *sys.argv[1:]])
-    packages = " ".join(f"python3-{name}" for name in missing)
-    raise BadInput(
-        f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
-        "or run scripts/install_deps.sh --with-reports",
-        MISSING,
-    )
-
-
-def refuse_output(given):
-    if given.output == STDOUT:
-        return
-    output = Path(given.output)
-    if output.is_dir():
-        raise BadInput(f"'{output}' is a folder; give the name of a file")
-    if not output.parent.is_dir():
-        raise BadInput(f"there is no folder '{output.parent}'; make it, or give another name", MISSING)
-    if output.exists() and output.resolve() in {Path(path).resolve() for path in given.results}:
-        raise BadInput(f"'{output}' is one of the results, which the report would overwrite; give another name")
-    if output.exists() and not given.force:
-        raise BadInput(f"'{output}' exists; give another name, or --force to overwrite it")
-
-
-def say(words):
-    print(f"{os.environ.get('FABRICBENCH_COMMAND', 'report.py')}: {printable(words)}", file=sys.stderr)
-
-
-def say_problems(results):
-    problems = results.problems()
-    for name, line, words in problems[:MOST_SAID]:
-        say(f"{name}:{line}: {words}" if line else f"{name}: {words}")
-    if len(problems) > MOST_SAID:
-        say(f"and {counted(len(problems) - MOST_SAID, 'more problem')}; the report lists them")
-
-
 def write(output, text):
     if output == STDOUT:
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
     else:
-        write_whole(Path(output), text)
-
-
-def write_whole(path, text):
-    """Replaces the file at once, so that nobody sees half of it."""
-    part = path.with_name(f".{path.name}.part{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        write_whole(Path(output), text.encode())
 
 
 def leave_stdout():
@@ -144,7 +91,7 @@ def make_report(given):
             why_not = judge(results, given, begun)
     for notice in notices:
         say(notice)
-    say_problems(results)
+    say_problems(results, "; the report lists them")
     if results.why_not_compared:
         say(f"runs are not compared: {results.why_not_compared}")
     if why_not:
@@ -156,8 +103,9 @@ def make_report(given):
 def main():
     given = parse_arguments(sys.argv[1:])
     try:
-        refuse_output(given)
-        require_modules()
+        if given.output != STDOUT:
+            refuse_output(given.output, given.results, given.force, "report")
+        require_modules(MODULES)
         make_report(given)
     except BadInput as error:
         say(str(error))

@@ -18,10 +18,13 @@ FIGURES = {
     "copies": ("bandwidth (GB/s)", "time of a copy (us)"),
 }
 VERDICT_MARK = {"slower": "bad", "undecided": "unsure", "same": "good", "faster": "good"}
-HOW_TO_READ = (
-    "Both axes are logarithmic. The band around a line is the 95 % interval of the median. Grey, dashed: the "
-    "baseline's usual figure; its band is where the next launch is expected with 95 %. Grey, dash-dotted: the bound "
+HOW_TO_READ_CURVES = (
+    "Both axes are logarithmic. The band around a line is the 95 % interval of the median. Grey, dash-dotted: the bound "
     "of the port, the link or the memory. A click on a name in the legend hides or shows its line."
+)
+HOW_TO_READ = (
+    HOW_TO_READ_CURVES + " Grey, dashed: the baseline's usual figure; its band is where the next launch is expected with "
+    "95 %."
 )
 
 
@@ -144,6 +147,7 @@ def rate_figure(series, names, usual, title, bound):
             texts,
             drawn,
             (ends[::2], ends[1::2]),
+            [not point.finished for point in points],
         )
         if id(one) in with_baseline:
             data += baseline_lines(one, name, usual, points, True, drawn)
@@ -174,6 +178,7 @@ def time_figure(series, names, usual, title):
             [time_text(name, point) for point in points],
             drawn,
             band,
+            [not point.finished for point in points],
         )
         if id(one) in with_baseline:
             data += baseline_lines(one, name, usual, points, False, drawn)
@@ -194,13 +199,16 @@ def dash_of(one):
 
 def rate_text(name, point, low, high):
     interval = f", 95 % interval {number_text(low)} to {number_text(high)}" if low and high else ""
-    return f"{name}, {size_text(point.size)}: {number_text(point.rate)} GB/s{interval}"
+    return f"{name}, {size_text(point.size)}: {number_text(point.rate)} GB/s{interval}{cut_short(point)}"
 
 
 def time_text(name, point):
     interval = f", 95 % interval {number_text(point.low_us)} to {number_text(point.high_us)}" if point.low_us else ""
-    unfinished = "" if point.finished else ", broken off"
-    return f"{name}, {size_text(point.size)}: {number_text(point.time_us)} us{interval}{unfinished}"
+    return f"{name}, {size_text(point.size)}: {number_text(point.time_us)} us{interval}{cut_short(point)}"
+
+
+def cut_short(point):
+    return "" if point.finished else ", cut short"
 
 
 def baseline_lines(one, name, usual, points, as_rate, drawn):
@@ -239,7 +247,7 @@ def note_on(series):
             f"The first {figure.MOST_SHOWN} of {len(series)} series are drawn, the slowest ones; the legend has all."
         )
     if any(not point.finished for one in series for point in one.points):
-        notes.append("Sizes that were broken off have the median of the epochs so far, and no bandwidth.")
+        notes.append("Open marks: cut short; the median of the epochs until then.")
     return " ".join(notes)
 
 

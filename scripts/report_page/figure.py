@@ -9,6 +9,7 @@ from report_page.words import printable, size_text
 TONES = 7
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
 DASHES = ("solid", "dot", "longdash", "dashdot")
+MOST_TICKS = 12
 MOST_SHOWN = 8  # series that are drawn at once; the reader adds others by the legend
 
 
@@ -17,12 +18,14 @@ def plain(text):
     return html.escape(printable(text), quote=False)
 
 
-def line(name, x, y, tone, place=0, dash="solid", texts=None, shown=True, band=None):
-    """A line with marks, and its interval as (low, high) behind it."""
+def line(name, x, y, tone, place=0, dash="solid", texts=None, shown=True, band=None, unfinished=()):
+    """A line with marks, which are open at unfinished points, and its interval as (low, high) behind it."""
     group = f"{name}/{place}"
     traces = []
     if band is not None:
         traces += band_of(group, x, *band, tone, shown)
+    symbol = SYMBOLS[place % len(SYMBOLS)]
+    symbols = [f"{symbol}-open" if is_open else symbol for is_open in unfinished]
     trace = {
         "type": "scatter",
         "mode": "lines+markers",
@@ -32,7 +35,7 @@ def line(name, x, y, tone, place=0, dash="solid", texts=None, shown=True, band=N
         "y": y,
         "tone": tone,
         "line": {"dash": dash, "width": 2},
-        "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 8},
+        "marker": {"symbol": symbols if any(unfinished) else symbol, "size": 8},
         "visible": True if shown else "legendonly",
         "hovertemplate": "%{text}<extra></extra>",
         "text": [plain(text) for text in texts or [""] * len(x)],
@@ -112,9 +115,11 @@ def ticks_within(low, high):
 
 
 def size_axis(sizes):
-    """A log axis with ticks at sizes that were measured."""
+    """A log axis with at most 12 ticks: at powers of two if all sizes are such, else at sizes that were measured."""
     sizes = sorted(size for size in set(sizes) if size > 0)
-    every = max(1, -(-len(sizes) // 12))
+    if sizes and all(size & (size - 1) == 0 for size in sizes):
+        sizes = [1 << power for power in range(sizes[0].bit_length() - 1, sizes[-1].bit_length())]
+    every = max(1, -(-len(sizes) // MOST_TICKS))
     ticks = sizes[::every]
     return {
         "title": {"text": "message size"},

@@ -22,6 +22,10 @@ LIBRARY = "plotly"
 
 
 def make_page(results, title, subtitle, why_not_judged):
+    return page_of(sections_of(results, why_not_judged), title, subtitle)
+
+
+def page_of(sections, title, subtitle):
     import jinja2  # imported only if needed
 
     environment = jinja2.Environment(
@@ -40,7 +44,7 @@ def make_page(results, title, subtitle, why_not_judged):
     return environment.get_template("report.html.jinja").render(
         title=title,
         subtitle=subtitle,
-        sections=sections_of(results, why_not_judged),
+        sections=sections,
         library=packed(library().encode()),
     )
 

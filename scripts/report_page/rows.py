@@ -59,7 +59,9 @@ def series_of(run):
     for row in run.rows:
         for placement in PLACEMENTS:
             if row[placement] is not None and row[placement]["time_us_median"] is not None:
-                add(found, run, key_of_row(run, row, placement), point_of(row["size_bytes"], row[placement]))
+                point = point_of(row["size_bytes"], row[placement])
+                point.finished = not row["cut_short"]
+                add(found, run, key_of_row(run, row, placement), point)
     for copy in run.copies:
         add(found, run, key_of_copy(copy), point_of_copy(copy))
     add_unfinished(found, run)

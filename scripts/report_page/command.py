@@ -1,0 +1,67 @@
+"""What the commands that draw results share: messages, Python modules, and the file that they write."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from constants import MISSING
+from report_page.results import BadInput
+from report_page.words import counted, printable
+
+SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
+MOST_SAID = 20  # problems on stderr
+
+
+def name():
+    """What a user has called."""
+    return os.environ.get("FABRICBENCH_COMMAND", Path(sys.argv[0]).name)
+
+
+def say(words):
+    print(f"{name()}: {printable(words)}", file=sys.stderr)
+
+
+def say_problems(results, where_all_are):
+    problems = results.problems()
+    for file, line, words in problems[:MOST_SAID]:
+        say(f"{file}:{line}: {words}" if line else f"{file}: {words}")
+    if len(problems) > MOST_SAID:
+        say(f"and {counted(len(problems) - MOST_SAID, 'more problem')}{where_all_are}")
+
+
+def require_modules(modules):
+    """Restarts under the system's Python if only that one has the modules."""
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if not missing:
+        return
+    if sys.executable != SYSTEM_PYTHON and os.access(SYSTEM_PYTHON, os.X_OK):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+    packages = " ".join(f"python3-{module}" for module in missing)
+    raise BadInput(
+        f"{sys.executable} has no module {' and no module '.join(missing)}; install {packages}, "
+        "or run scripts/install_deps.sh --with-reports",
+        MISSING,
+    )
+
+
+def refuse_output(given, results, force, kind):
+    output = Path(given)
+    if output.is_dir():
+        raise BadInput(f"'{output}' is a folder; give the name of a file")
+    if not output.parent.is_dir():
+        raise BadInput(f"there is no folder '{output.parent}'; make it, or give another name", MISSING)
+    if output.exists() and output.resolve() in {Path(path).resolve() for path in results}:
+        raise BadInput(f"'{output}' is one of the results, which the {kind} would overwrite; give another name")
+    if output.exists() and not force:
+        raise BadInput(f"'{output}' exists; give another name, or --force to overwrite it")
+
+
+def write_whole(path, contents):
+    """Replaces the file at once, so that nobody sees half of it."""
+    part = path.with_name(f".{path.name}.part{os.getpid()}")
+    try:
+        part.write_bytes(contents)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

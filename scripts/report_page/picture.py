@@ -1,0 +1,128 @@
+"""Draws figures of curves (curves.py) with matplotlib: PNG, SVG or PDF."""
+
+import html
+import io
+import logging
+import re
+import textwrap
+
+from report_page.page import TEMPLATES
+
+WIDTH_IN = 9.0
+PANEL_IN = 3.4
+DOTS_PER_INCH = 150
+SIDE = {"left": 0.1, "right": 0.975}  # of the width
+TITLE_COLUMNS = 82
+LEGEND_COLUMNS = 116  # letters in a line of the legend
+LEGEND_MARK = 9  # letters, of the line beside a name
+LEGEND_LINE_IN = 0.21
+MARKS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "x": "X", "star": "*",
+         "triangle-down": "v"}  # fmt: skip
+DASHES = {"solid": "-", "dot": ":", "dash": "--", "longdash": (0, (8, 3)), "dashdot": "-."}
+
+
+def draw(figures, title, note, kind, dark):
+    """The bytes of a file of that kind, with one figure below the other."""
+    from matplotlib import rc_context, rcdefaults  # imported only if needed
+    from matplotlib.figure import Figure
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts
+    rcdefaults()
+    colours = colours_of(dark)
+    lines = textwrap.wrap(title, TITLE_COLUMNS) or [""]
+    names = [trace["name"] for trace in figures[0]["data"] if trace.get("showlegend", True)]
+    columns = columns_of(names)
+    lines_of_legend = -(-len(names) // columns) if len(names) > 1 else 0
+    below = 0.62 + LEGEND_LINE_IN * lines_of_legend + (0.25 if note else 0)
+    above = 0.25 + 0.24 * len(lines)
+    height = PANEL_IN * len(figures) + above + below
+    with rc_context({"font.size": 10, "svg.hashsalt": "fabricbench", "text.color": colours["ink"]}):
+        picture = Figure(figsize=(WIDTH_IN, height), facecolor=colours["paper"])
+        picture.subplots_adjust(**SIDE, top=1 - above / height, bottom=below / height, hspace=0.08)
+        panels = picture.subplots(len(figures), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, figure in zip(panels, figures):
+            draw_panel(axes, figure, colours)
+        picture.align_ylabels(panels)
+        panels[-1].set_xlabel(figures[-1]["layout"]["xaxis"]["title"]["text"], color=colours["ink"])
+        picture.text(SIDE["left"], 1 - 0.12 / height, as_text("\n".join(lines)), va="top", weight="bold", size=11)
+        if note:
+            picture.text(SIDE["left"], 0.08 / height, as_text(note), va="bottom", size=8.5, color=colours["faint"])
+        if lines_of_legend:
+            handles, labels = panels[0].get_legend_handles_labels()
+            picture.legend(handles, labels, loc="lower left", ncol=columns, frameon=False, borderaxespad=0, fontsize=9,
+                           bbox_to_anchor=(SIDE["left"], (0.36 if note else 0.11) / height))  # fmt: skip
+        file = io.BytesIO()
+        picture.savefig(file, format=kind, dpi=DOTS_PER_INCH, facecolor=colours["paper"],
+                        metadata={"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind))  # fmt: skip
+    return file.getvalue()
+
+
+def colours_of(dark):
+    """Those of pages, by their names there."""
+    css = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
+    colours = dict(re.findall(r"--([a-z]+): ([^;]+);", blocks[1 if dark else 0]))
+    return colours | {"tones": colours["tones"].split()}
+
+
+def columns_of(names):
+    longest = max((len(html.unescape(name)) for name in names), default=1) + LEGEND_MARK
+    return max(1, min(len(names), LEGEND_COLUMNS // longest))
+
+
+def draw_panel(axes, figure, colours):
+    layout = figure["layout"]
+    axes.set_facecolor(colours["paper"])
+    for trace in figure["data"]:
+        tone = trace["tone"]
+        colour = colours["reference"] if tone == "reference" else colours["tones"][tone % len(colours["tones"])]
+        if trace.get("band"):
+            draw_band(axes, trace, colour, float(colours["shade"]))
+        else:
+            draw_line(axes, trace, colour, colours["paper"])
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    set_ticks(axes.xaxis, layout["xaxis"], axes.get_xlim)
+    set_ticks(axes.yaxis, layout["yaxis"], axes.get_ylim)
+    axes.set_ylabel(layout["yaxis"]["title"]["text"], color=colours["ink"])
+    axes.grid(color=colours["grid"], linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=colours["ink"], length=3)
+    for spine in axes.spines.values():
+        spine.set_color(colours["grid"])
+
+
+def set_ticks(axis, layout, limits):
+    low, high = limits()
+    ticks = [(at, text) for at, text in zip(layout["tickvals"], layout["ticktext"]) if low <= at <= high]
+    axis.set_ticks([at for at, _ in ticks])
+    axis.set_ticklabels([text for _, text in ticks])
+    axis.set_ticks([], minor=True)
+
+
+def draw_band(axes, trace, colour, shade):
+    if len(set(trace["x"])) == 1:  # of a single size
+        axes.vlines(trace["x"][0], min(trace["y"]), max(trace["y"]), color=colour, linewidth=6, alpha=shade)
+    else:
+        axes.fill(trace["x"], trace["y"], color=colour, alpha=shade, linewidth=0)
+
+
+def draw_line(axes, trace, colour, paper):
+    dash = DASHES[trace["line"]["dash"]]
+    if "marker" not in trace:
+        axes.plot(trace["x"], trace["y"], color=colour, linestyle=dash, linewidth=1.4, label=as_text(trace["name"]))
+        return
+    symbols = trace["marker"]["symbol"]
+    symbols = [symbols] * len(trace["x"]) if isinstance(symbols, str) else symbols
+    mark = MARKS[symbols[0].removesuffix("-open")]
+    axes.plot(trace["x"], trace["y"], color=colour, linestyle=dash, linewidth=1.6, marker=mark, markersize=5,
+              label=as_text(trace["name"]))  # fmt: skip
+    cut = [(x, y) for x, y, symbol in zip(trace["x"], trace["y"], symbols) if symbol.endswith("-open")]
+    if cut:
+        axes.plot(*zip(*cut), linestyle="", marker=mark, markersize=5, markerfacecolor=paper, markeredgecolor=colour)
+
+
+def as_text(words):
+    """matplotlib takes a pair of $ for a formula, and leaves names that begin with _ out of the legend."""
+    words = html.unescape(words).replace("$", r"\$")
+    return f" {words}" if words.startswith("_") else words
