@@ -92,6 +92,8 @@ def title_of(runs):
 
 def labels_of(series, runs):
     names = [curves.label_of(one, series, runs) for one in series]
+    if len(series) == 1:
+        return programs_of(runs)
     if len(programs_of(runs)) == 1:
         return names
     return [f"{printable(one.run.context['program'])}, {label}" for one, label in zip(series, names)]

@@ -2,6 +2,7 @@
 for light, dark and print (scripts/templates/report.js)."""
 
 import html
+import itertools
 import math
 
 from report_page.words import printable, size_text
@@ -44,27 +45,30 @@ def line(name, x, y, tone, place=0, dash="solid", texts=None, shown=True, band=N
 
 
 def band_of(group, x, low, high, tone, shown=True):
-    known = [(at, bottom, top) for at, bottom, top in zip(x, low, high) if bottom and top]
-    if len(known) < 1:
-        return []
-    across = [at for at, _, _ in known] + [at for at, _, _ in reversed(known)]
-    around = [top for _, _, top in known] + [bottom for _, bottom, _ in reversed(known)]
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": across,
-            "y": around,
-            "fill": "toself",
-            "tone": tone,
-            "band": True,
-            "line": {"width": 0},
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "legendgroup": group,
-            "visible": True if shown else "legendonly",
-        }
-    ]
+    """A trace for each stretch of points of which the interval is known."""
+    bands = []
+    points = zip(x, low, high)
+    for is_known, stretch in itertools.groupby(points, lambda point: bool(point[1] and point[2])):
+        if not is_known:
+            continue
+        known = list(stretch)
+        bands.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": [at for at, _, _ in known] + [at for at, _, _ in reversed(known)],
+                "y": [top for _, _, top in known] + [bottom for _, bottom, _ in reversed(known)],
+                "fill": "toself",
+                "tone": tone,
+                "band": True,
+                "line": {"width": 0},
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "legendgroup": group,
+                "visible": True if shown else "legendonly",
+            }
+        )
+    return bands
 
 
 def reference(name, x, y, dash="dash", group=None, shown=True):

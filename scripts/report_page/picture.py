@@ -36,7 +36,8 @@ def draw(figures, title, note, kind, dark):
     below = 0.62 + LEGEND_LINE_IN * lines_of_legend + (0.25 if note else 0)
     above = 0.25 + 0.24 * len(lines)
     height = PANEL_IN * len(figures) + above + below
-    with rc_context({"font.size": 10, "svg.hashsalt": "fabricbench", "text.color": colours["ink"]}):
+    settings = {"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "fabricbench", "text.color": colours["ink"]}
+    with rc_context(settings):
         picture = Figure(figsize=(WIDTH_IN, height), facecolor=colours["paper"])
         picture.subplots_adjust(**SIDE, top=1 - above / height, bottom=below / height, hspace=0.08)
         panels = picture.subplots(len(figures), 1, sharex=True, squeeze=False)[:, 0]
