@@ -63,7 +63,7 @@ def runs_to_draw(results):
     """The runs with rows. Raises BadInput where there are none, or where their figures mean different things."""
     runs = [run for run in results.runs() if any(point.size > 0 for one in series_of(run) for point in one.points)]
     if not runs:
-        kinds = ", ".join(sorted({kind for file in results.files for kind in file.kinds})) or "nothing"
+        kinds = ", ".join(sorted({kind for file in results.files for kind, count in file.kinds.items() if count})) or "none"
         raise BadInput(
             f"no run here has figures for message sizes (records of kind: {printable(kinds)}); give what a program "
             "wrote with --json, or draw other records by fabricbench report"

@@ -111,19 +111,24 @@ def draw_band(axes, trace, colour, shade):
 def draw_line(axes, trace, colour, paper):
     dash = DASHES[trace["line"]["dash"]]
     if "marker" not in trace:
-        axes.plot(trace["x"], trace["y"], color=colour, linestyle=dash, linewidth=1.4, label=as_text(trace["name"]))
+        axes.plot(trace["x"], trace["y"], color=colour, linestyle=dash, linewidth=1.4, label=as_name(trace["name"]))
         return
     symbols = trace["marker"]["symbol"]
     symbols = [symbols] * len(trace["x"]) if isinstance(symbols, str) else symbols
     mark = MARKS[symbols[0].removesuffix("-open")]
     axes.plot(trace["x"], trace["y"], color=colour, linestyle=dash, linewidth=1.6, marker=mark, markersize=5,
-              label=as_text(trace["name"]))  # fmt: skip
+              label=as_name(trace["name"]))  # fmt: skip
     cut = [(x, y) for x, y, symbol in zip(trace["x"], trace["y"], symbols) if symbol.endswith("-open")]
     if cut:
         axes.plot(*zip(*cut), linestyle="", marker=mark, markersize=5, markerfacecolor=paper, markeredgecolor=colour)
 
 
 def as_text(words):
-    """matplotlib takes a pair of $ for a formula, and leaves names that begin with _ out of the legend."""
-    words = html.unescape(words).replace("$", r"\$")
-    return f" {words}" if words.startswith("_") else words
+    """matplotlib takes a pair of $ for a formula."""
+    return words.replace("$", r"\$")
+
+
+def as_name(escaped):
+    """matplotlib leaves names that begin with _ out of the legend."""
+    name = as_text(html.unescape(escaped))
+    return f" {name}" if name.startswith("_") else name

@@ -12,7 +12,7 @@ from unittest import mock
 from launch import PROGRAMS
 from reporting import (FAILED, HEADLINE, KIB, MIB, MISSING, NASTY, OK, USAGE, Page, Reporting, acceptance_run, all_pairs,
                        baseline, baseline_comparison, connection_step, context, copy, end, finding, history_change,
-                       measurement, question, reading, report, row, row_comparison, row_key, rows, run, slow_links, utc,
+                       measurement, question, reading, row, row_comparison, row_key, rows, run, slow_links, utc,
                        wires)  # fmt: skip
 
 from report_page import alike_lines
@@ -702,8 +702,8 @@ class Refusals(Reporting):  # 1 rank, 1 s
         self.assertIn("there is no folder '", self.run_report(file, status=MISSING))
 
     def test_missing_modules(self):
-        with mock.patch.object(report.importlib.util, "find_spec", return_value=None), mock.patch.object(
-            report, "SYSTEM_PYTHON", sys.executable
+        with mock.patch("importlib.util.find_spec", return_value=None), mock.patch(
+            "report_page.command.SYSTEM_PYTHON", sys.executable
         ):
             said = self.refuse(self.write("run.jsonl", run()), status=MISSING)
         self.assertIn("no module jinja2 and no module plotly; install python3-jinja2 python3-plotly", said)

@@ -42,11 +42,11 @@ std::string help() {
       "Starts fabricbench's programs, and works with their results.\n\n"
       "usage: {0} PROGRAM [OPTION]...    short for {0} run PROGRAM\n"
       "       {0} COMMAND ...\n\n"
-      "  {0} all_reduce -b 8 -e 1G               on this host, or in a Slurm job\n"
+      "  {0} all_reduce -b 8 -e 1G               here, or in a job of Slurm\n"
       "  {0} send_recv_bw --hosts node01,node02  on two hosts\n\n",
       kName);
   for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.purpose);
-  return text + fmt::format("\n'{0} list' has the programs. --help behind a name explains it.\n", kName);
+  return text + fmt::format("\n'{0} list' has the programs; --help behind a name explains it.\n", kName);
 }
 
 ExitStatus run_command(const std::vector<std::string>& arguments) {

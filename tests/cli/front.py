@@ -1,0 +1,91 @@
+"""Runs the command fabricbench, with launchers that start nothing.
+
+A launcher in a temporary folder takes the place of mpirun or srun: it notes its words and environment, and ends as the test
+says. The words of --dry-run are those of a shell.
+"""
+
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
+FRONT = str(PROGRAMS / "fabricbench")
+OPEN_MPI, HYDRA, OTHER = "mpirun (Open MPI) 4.1.4", "HYDRA build details:", "mpirun of nobody"
+LAUNCHER = """#!/bin/sh
+case $1 in --version) echo '{version}'; exit 0 ;; esac
+printf '%s\\n' "$@" >{folder}/{name}.words
+echo "$OMPI_ALLOW_RUN_AS_ROOT" >{folder}/environment
+echo 'what it says'
+{command}
+exit {status}
+"""
+GPUS = "#!/bin/sh\nfor gpu in {numbers}; do echo \"GPU $gpu: a GPU\"; done\n"
+TIMEOUT_S = 240
+# Of jobs around the test, and of hosts that they would use.
+SURROUNDINGS = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_NTASKS", "SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NODEFILE",
+                "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+JOB_OF_FOUR = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node[1-4]", "SLURM_JOB_NUM_NODES": "4", "SLURM_NTASKS": "32"}
+
+
+class FrontTest(unittest.TestCase):
+
+    maxDiff = None
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="fabricbench-front-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.path = self.folder / "bin"
+        self.path.mkdir()
+
+    def make_tool(self, name, text):
+        tool = self.path / name
+        tool.write_text(text)
+        tool.chmod(0o755)
+
+    def make_launcher(self, name="mpirun", version=OPEN_MPI, status=0, command=""):
+        self.make_tool(name, LAUNCHER.format(name=name, version=version, folder=self.folder, status=status, command=command))
+
+    def make_gpus(self, count):
+        self.make_tool("nvidia-smi", GPUS.format(numbers=" ".join(map(str, range(count)))))
+
+    def make_path_without(self, *missing):
+        """All programs of this machine but these."""
+        for folder in reversed(os.environ["PATH"].split(":")):
+            for tool in pathlib.Path(folder or ".").glob("*"):
+                link = self.path / tool.name
+                if tool.name not in missing and not link.exists():
+                    link.symlink_to(tool)
+
+    def front(self, *words, alone=False, program=FRONT, **variables):
+        """Runs it, with the tools of this test first on the PATH, or `alone` there."""
+        path = str(self.path) if alone else f"{self.path}:{os.environ['PATH']}"
+        env = {name: value for name, value in os.environ.items() if name not in SURROUNDINGS}
+        return subprocess.run([program, *map(str, words)], env={**env, "PATH": path, **variables}, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False, cwd=self.folder)
+
+    def words_of(self, name="mpirun"):
+        """What the launcher was given."""
+        return (self.folder / f"{name}.words").read_text().splitlines()
+
+    def dry_run(self, *words, **variables):
+        """The words that it prints, without those that set variables."""
+        result = self.front(*words, "--dry-run", **variables)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.count("\n"), 1)
+        printed = shlex.split(result.stdout)
+        while "=" in printed[0]:
+            printed.pop(0)
+        return printed
+
+    def refused(self, status, message, *words, **variables):
+        result = self.front(*words, **variables)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (status, "", f"{message}\n"))
+
+
+def has_tool(name):
+    return shutil.which(name) is not None

@@ -1,0 +1,260 @@
+"""The command fabricbench: its list, what it starts and how, and what it says of a host."""
+
+import os
+import re
+
+from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, FrontTest, has_tool
+
+ALL_REDUCE, LATENCY = str(PROGRAMS / "all_reduce_perf"), str(PROGRAMS / "send_recv_lat")
+COLUMNS = 80
+
+
+def names_in(text):
+    return re.findall(r"(?m)^  ([a-z_]+) ", text)
+
+
+class List(FrontTest):  # 1 rank, 10 s
+
+    def test_answers_questions_in_80_columns(self):
+        result = self.front("list")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = result.stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), COLUMNS)
+        for question in ("Is my network fine?", "Which node, NIC or link is slow?", "Is this number normal?"):
+            self.assertIn(question, lines)
+        self.refused(2, "fabricbench: list takes no words, and was given 'x'", "list", "x")
+
+    def test_help_names_the_commands(self):
+        result = self.front("--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), COLUMNS)
+        commands = set(re.findall(r"(?m)^  ([a-z]+)  +[a-z]", result.stdout))
+        self.assertEqual(commands, {"list", "run", "doctor", "table", "plot", "compare", "report"})
+        self.assertLessEqual(commands - {"list", "run"}, set(names_in(self.front("list").stdout)))
+
+    def test_everything_in_it_explains_itself(self):
+        for name in names_in(self.front("list").stdout):
+            with self.subTest(name):
+                if name.startswith(("rdma_", "gpudirect_")) and not (PROGRAMS / name).exists():
+                    continue  # not built: the verbs of this machine are too old
+                result = self.front(name, "--help")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertGreater(result.stdout.count("\n"), 5)
+
+    def test_unknown_names(self):
+        self.refused(2, "fabricbench: there is no program or command 'all_reduc_perf'; the nearest is all_reduce; "
+                     "'fabricbench list' has them all", "all_reduc_perf")
+        self.refused(2, "fabricbench: there is no program or command 'iperf3'; 'fabricbench list' has them all", "iperf3")
+        self.refused(2, "fabricbench: there is no program 'doctor'; 'fabricbench list' has them all", "run", "doctor")
+        self.refused(2, "fabricbench: run needs the name of a program; 'fabricbench list' has them", "run", "-np", "2")
+        self.refused(2, "fabricbench: run has no option '--host'; see run --help", "run", "--host", "a", "all_reduce")
+        self.refused(2, "fabricbench: '--hosts' is no command; options come behind one, see --help", "--hosts", "a")
+        self.refused(2, "fabricbench: no command is given; start with list, or see --help")
+
+
+class Run(FrontTest):  # 1 rank, 10 s
+
+    def test_as_users_write_names(self):
+        self.make_launcher()
+        for name in ("all_reduce", "all-reduce", "all_reduce_perf", "all-reduce-perf"):
+            self.assertEqual(self.dry_run(name, "-np", "3", "-b", "8", "-n", "5")[-5:], [ALL_REDUCE, "-b", "8", "-n", "5"])
+            self.assertEqual(self.dry_run("run", "-np", "3", name)[-1], ALL_REDUCE)
+
+    def test_starts_it_and_says_how(self):
+        self.make_launcher(status=6)
+        result = self.front("send_recv_lat", "-b", "8", "--", "--hosts")
+        self.assertEqual((result.returncode, result.stdout), (6, "what it says\n"))
+        words = self.words_of()
+        self.assertEqual((words[:2], words[-4:]), (["-np", "2"], [LATENCY, "-b", "8", "--hosts"]))
+        said = result.stderr.splitlines()
+        self.assertRegex(said[0], r"^fabricbench: 2 ranks on this host, as many as the program takes; -np changes that")
+        self.assertRegex(said[1], rf"^fabricbench: running .*mpirun -np 2 .*{LATENCY} -b 8 --hosts$")
+        if os.geteuid() == 0:
+            self.assertIn("running OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun", said[1])
+            self.assertEqual((self.folder / "environment").read_text(), "1\n")
+
+    def test_ranks_without_a_number(self):
+        self.make_launcher()
+        self.make_gpus(0)
+        self.assertIn(self.dry_run("all_reduce")[2], ("2", "4", "8"))
+        self.assertEqual(self.dry_run("gpu_copy_bw")[1:3], ["-np", "1"])
+        self.make_gpus(6)
+        self.assertEqual(self.dry_run("all_reduce")[1:3], ["-np", "6"])
+        self.assertEqual(self.dry_run("send_recv_bw")[1:3], ["-np", "2"])
+        hosts = self.dry_run("all_reduce", "--hosts", "node[1-3]")
+        self.assertEqual(hosts[1:5], ["--host", "node1:6,node2:6,node3:6", "-np", "18"])
+
+    def test_more_ranks_than_cores(self):
+        self.make_launcher()
+        self.assertIn("--oversubscribe", self.dry_run("all_reduce", "-np", "100000"))
+        self.assertIn("; they share cores: expect low figures\n", self.front("all_reduce", "-np", "100000").stderr)
+
+    def test_hosts(self):
+        self.make_launcher()
+        self.make_gpus(0)
+        words = self.dry_run("all_reduce", "-b", "8", "--hosts=node[1-2]", "-e", "1G")
+        self.assertEqual(words[1:5], ["--host", "node1:1,node2:1", "-np", "2"])
+        self.assertEqual(words[-5:], [ALL_REDUCE, "-b", "8", "-e", "1G"])
+        (self.folder / "hosts").write_text("node5 slots=4\nnode6 slots=4\nnode7 slots=4\n")
+        self.assertEqual(self.dry_run("run", "--hostfile", "hosts", "send_recv_lat")[1:5],
+                         ["--host", "node5:1,node6:1", "-np", "2"])
+        self.assertEqual(self.dry_run("all_reduce", "--hostfile", "hosts", "-np", "12")[1:7],
+                         ["--host", "node5:4,node6:4,node7:4", "-np", "12", "--map-by", "ppr:4:node"])
+        self.refused(2, "fabricbench: -np 4 is no multiple of the 3 hosts; each gets as many ranks", "all_reduce", "-np", "4",
+                     "--hostfile", "hosts")
+
+    def test_hosts_of_a_job(self):
+        self.make_launcher()
+        (self.folder / "nodes").write_text("node8\nnode9\n")
+        self.assertEqual(self.dry_run("send_recv_lat", PBS_NODEFILE=str(self.folder / "nodes"))[2], "node8:1,node9:1")
+        result = self.front("send_recv_lat", PBS_NODEFILE=str(self.folder / "none"))
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertIn("fabricbench: ", result.stderr)
+
+    def test_hydra(self):
+        self.make_launcher(version=HYDRA)
+        self.assertEqual(self.dry_run("all_reduce", "-np", "100000"), ["mpirun", "-np", "100000", ALL_REDUCE])
+        self.assertEqual(self.dry_run("send_recv_lat", "--hosts", "a,b")[:7],
+                         ["mpirun", "-hosts", "a:1,b:1", "-n", "2", "-ppn", "1"])
+
+    def test_another_mpirun(self):
+        self.make_launcher(version=OTHER)
+        self.assertEqual(self.dry_run("all_reduce", "-np", "2"), ["mpirun", "-np", "2", ALL_REDUCE])
+        self.refused(3, "fabricbench: 'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them "
+                     "first on the PATH, or use --launcher srun", "all_reduce", "--hosts", "a,b")
+
+    def test_no_launcher(self):
+        self.make_path_without("mpirun", "srun")
+        self.refused(3, "fabricbench: there is no 'mpirun' on the PATH; install or load it", "all_reduce", alone=True)
+
+    def test_values(self):
+        self.make_launcher()
+        self.refused(2, "fabricbench: -np 'two' is not a whole number of 1 or more", "all_reduce", "-np", "two")
+        self.refused(2, "fabricbench: -np needs a value; see run --help", "all_reduce", "-np")
+        self.refused(2, "fabricbench: --dry-run takes no value", "all_reduce", "--dry-run=1")
+        self.refused(2, "fabricbench: --launcher 'aprun': use mpirun or srun", "all_reduce", "--launcher", "aprun")
+        self.assertEqual(self.front("all_reduce", "--hosts", "node[3-1]").returncode, 2)
+
+    def test_options_of_the_launcher(self):
+        self.make_launcher()
+        words = self.dry_run("all_reduce", "--mpi-options", "--mca btl self,tcp", "-np", "2")
+        self.assertEqual(words[words.index("--mca"):], ["--mca", "btl", "self,tcp", ALL_REDUCE])
+
+    def test_without_a_job(self):
+        result = self.front("list-hosts", "-H", "node[1-2]")
+        self.assertEqual((result.returncode, result.stdout), (0, "node1\nnode2\n"))
+        self.refused(2, "fabricbench: list_hosts is not started as one MPI job; give its own options behind its name, not "
+                     "--hosts", "run", "--hosts", "a", "list_hosts")
+        self.refused(2, "fabricbench check_node_pair: a pair is two hosts; given: 1 (node1)", "check_node_pair", "node1")
+
+    def test_scripts_find_the_programs(self):
+        self.make_launcher()
+        result = self.front("check_node_pair", "node1", "node2", "--test", "pairwise_bw", "--dry-run")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn(f" {PROGRAMS / 'pairwise_bw'} ", result.stdout)
+
+    def test_a_link_to_it(self):
+        """The programs are where the file itself is."""
+        link = self.folder / "fb"
+        link.symlink_to(FRONT)
+        self.make_launcher()
+        self.assertEqual(self.dry_run("all_reduce", "-np", "2", program=link)[-1], ALL_REDUCE)
+
+
+class Slurm(FrontTest):  # 1 rank, 3 s
+
+    def setUp(self):
+        super().setUp()
+        self.make_launcher()
+        self.make_launcher("srun", status=7)
+        self.make_gpus(0)
+
+    def test_starts_it_in_the_allocation(self):
+        result = self.front("all_reduce", "-b", "8", **JOB_OF_FOUR)
+        self.assertEqual((result.returncode, result.stdout), (7, "what it says\n"))
+        self.assertEqual(self.words_of("srun"), ["--overlap", "--kill-on-bad-exit=1", ALL_REDUCE, "-b", "8"])
+        self.assertIn("fabricbench: as many ranks as this allocation of Slurm has tasks, 32; -np changes that\n", result.stderr)
+        self.assertNotIn("OMPI_ALLOW", result.stderr)
+
+    def test_ranks(self):
+        for words, expected in ((["all_reduce", "-np", "5"], ["--ntasks=5"]),
+                                (["send_recv_lat"], ["--nodes=2", "--ntasks=2"]),
+                                (["gpu_copy_bw"], ["--nodes=4", "--ntasks=4", "--ntasks-per-node=1"])):
+            with self.subTest(words):
+                self.assertEqual(self.dry_run(*words, **JOB_OF_FOUR)[3:-1], expected)
+        self.assertEqual(self.dry_run("send_recv_lat", **{**JOB_OF_FOUR, "SLURM_JOB_NUM_NODES": "1"})[3:-1],
+                         ["--nodes=1", "--ntasks=2"])
+
+    def test_some_of_its_hosts(self):
+        words = self.dry_run("all_reduce", "--hosts", "node[2-3]", "-np", "4", **JOB_OF_FOUR)
+        self.assertLessEqual({"--nodes=2", "--ntasks=4", "--nodelist=node2,node3", "--ntasks-per-node=2"}, set(words))
+
+    def test_by_mpirun(self):
+        self.assertEqual(self.dry_run("all_reduce", "--launcher", "mpirun", **JOB_OF_FOUR)[:3],
+                         ["mpirun", "--host", "node1:1,node2:1,node3:1,node4:1"])
+
+    def test_outside_of_an_allocation(self):
+        self.assertEqual(self.dry_run("all_reduce")[0], "mpirun")
+
+
+class Measures(FrontTest):  # 2 ranks, 10 s
+
+    def test_with_the_real_launcher(self):
+        result = self.front("all_reduce", "-np", "2", "-b", "8", "-e", "8", "-n", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("# Ranks: 2, hosts: 1;", result.stdout)
+
+    def test_passes_the_exit_status_on(self):
+        result = self.front("send_recv_lat", "-b", "8x")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("send_recv_lat: ", result.stderr)
+
+
+class Doctor(FrontTest):  # 2 ranks, 15 s
+
+    def state_of(self, name, result):
+        found = re.search(rf"(?m)^([a-z]+) +{re.escape(name)} +(.*)$", result.stdout)
+        self.assertIsNotNone(found, result.stdout)
+        return found.groups()
+
+    def test_of_this_host(self):
+        result = self.front("doctor")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertEqual(self.state_of("two ranks", result)[0], "ok")
+        self.assertEqual(self.state_of("mpirun", result)[0], "ok")
+        self.assertEqual(self.state_of("python3", result)[0], "ok")
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), max(COLUMNS, len(str(PROGRAMS)) + 29))
+
+    def test_no_launcher(self):
+        self.make_path_without("mpirun", "srun", "parallel")
+        result = self.front("doctor", alone=True)
+        self.assertEqual((result.returncode, result.stderr), (3, ""), result.stdout)
+        self.assertEqual(self.state_of("mpirun", result), ("missing", "neither mpirun nor srun is on the PATH"))
+        self.assertEqual(self.state_of("parallel", result)[0], "absent")
+        if has_tool("apt-get"):
+            self.assertRegex(result.stdout, r"(?m)^ +mend: (sudo )?apt-get install -y openmpi-bin$")
+            self.assertRegex(result.stdout, r"(?m)^ +mend: (sudo )?apt-get install -y parallel$")
+        self.assertIn("Missing for every program: 1; what mends it is above.", result.stdout)
+
+    def test_a_launcher_of_another_mpi(self):
+        """Each process is alone there."""
+        self.make_launcher(command='shift 2; PMI_SIZE=2 PMI_RANK=0 exec "$@"')
+        result = self.front("doctor")
+        self.assertEqual(self.state_of("two ranks", result)[0], "missing", result.stdout)
+        self.assertIn("belongs to another MPI", " ".join(result.stdout.split()))
+        self.assertEqual(result.returncode, 3)
+
+    def test_a_launcher_that_fails_is_unknown(self):
+        self.make_launcher(status=1)
+        result = self.front("doctor")
+        self.assertEqual(self.state_of("two ranks", result), ("unknown", "all_reduce_perf ended with status 1"))
+        self.assertEqual(result.returncode, 7)
+        self.assertIn("Whether programs work here is unknown; see above.", result.stdout)
+
+    def test_no_programs(self):
+        result = self.front("doctor", "--programs", self.folder)
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual(self.state_of("programs", result)[0], "missing")
+        self.refused(2, "fabricbench doctor: '-x' is not an option of fabricbench doctor; run 'fabricbench doctor --help' for "
+                     "the list", "doctor", "-x")
+        self.refused(2, "fabricbench doctor: --programs needs a value; run 'fabricbench doctor --help'", "doctor", "--programs")

@@ -1,0 +1,181 @@
+"""fabricbench plot: pictures and pages of runs, and what cannot be drawn."""
+
+import contextlib
+import io
+import sys
+import xml.etree.ElementTree
+from unittest import mock
+
+from reporting import FAILED, KIB, MIB, MISSING, NASTY, SCRIPTS, USAGE, Page, Reporting, all_pairs, context, copy, end
+from reporting import measurement, row, rows, run
+
+import plot  # noqa: E402  reporting has made it known where this is
+
+SIGNATURES = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-", ".svg": b"<?xml"}
+LATENCY = {"program": "send_recv_lat", "figure": "latency"}
+
+
+def both_places(sizes=(KIB, MIB)):
+    return [row(size, measurement(2.0, size), measurement(3.0, size)) for size in sizes]
+
+
+class Plotting(Reporting):
+
+    def plot(self, *words, status=0):
+        """Runs the script in this process. Returns what it says."""
+        out, err, ended_with = io.StringIO(), io.StringIO(), 0
+        argv = [str(SCRIPTS / "plot.py"), *map(str, words)]
+        with mock.patch.object(sys, "argv", argv), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), \
+                mock.patch("report_page.page.library", return_value="the library"):
+            try:
+                plot.main()
+            except SystemExit as end_of_it:
+                ended_with = end_of_it.code
+        self.assertEqual((ended_with, out.getvalue()), (status, ""), err.getvalue())
+        return err.getvalue()
+
+    def draw(self, *contents, ending=".svg", words=(), says=""):
+        """Returns the file's path and contents."""
+        files = [self.write(f"run{number}.jsonl", lines) for number, lines in enumerate(contents)]
+        path = self.directory / f"plot{ending}"
+        self.assertEqual(self.plot(*files, "-o", path, "--force", *words), says)
+        return path.read_bytes()
+
+    def texts_of(self, *contents, **how):
+        """Those of an SVG."""
+        root = xml.etree.ElementTree.fromstring(self.draw(*contents, **how))
+        return ["".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def refuse(self, message, *contents, status=USAGE, words=()):
+        files = [self.write(f"run{number}.jsonl", lines) for number, lines in enumerate(contents)]
+        path = self.directory / "refused.png"
+        said = self.plot(*files, "-o", path, *words, status=status)
+        self.assertFalse(path.exists())
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertIn(message, said)
+
+
+class Pictures(Plotting):  # 1 rank, 15 s
+
+    def test_of_every_kind(self):
+        for ending, signature in SIGNATURES.items():
+            with self.subTest(ending):
+                light = self.draw(run(), ending=ending)
+                self.assertTrue(light.startswith(signature), light[:20])
+                self.assertEqual(self.draw(run(), ending=ending), light, "the same again")
+                self.assertNotEqual(self.draw(run(), ending=ending, words=["--dark"]), light)
+
+    def test_have_both_figures_against_sizes_in_binary_units(self):
+        texts = self.texts_of(run(*rows(sizes=(8, KIB, MIB, 64 * MIB))))
+        self.assertLessEqual({"bus bandwidth (GB/s)", "time of one operation (us)", "message size", "8 B"}, set(texts))
+        self.assertTrue({"1 MiB", "2 MiB", "4 MiB", "8 MiB"} & set(texts), texts)
+        self.assertIn("all_reduce_perf: 2 ranks on 2 hosts, mpi", texts)
+
+    def test_a_latency_is_the_upper_figure(self):
+        texts = self.texts_of(run(**LATENCY))
+        self.assertLess(texts.index("latency (us)"), texts.index("bandwidth (GB/s)"))
+
+    def test_curves_are_named(self):
+        texts = self.texts_of(run(*both_places()))
+        self.assertLessEqual({"out of place", "in place"}, set(texts))
+        texts = self.texts_of(run(*both_places()), run(*rows(), program="all_gather_perf"))
+        for end_of_name in ("out of place", "in place"):
+            self.assertEqual(sum(text.startswith("all_reduce_perf, ") and text.endswith(end_of_name) for text in texts), 1)
+        self.assertIn("all_reduce_perf, all_gather_perf: 2 ranks on 2 hosts, mpi", texts)
+
+    def test_one_curve_needs_no_legend(self):
+        texts = self.texts_of(run())
+        self.assertEqual([text for text in texts if "place" in text or "whole job" in text], [])
+
+    def test_the_rate_of_the_port(self):
+        self.assertIn("rate of the port", self.texts_of(run(program="rdma_write_bw", figure="bandwidth", wire_rate_gb_per_s=50.0)))
+        self.assertIn("bound", self.texts_of([context(program="gpu_copy_bw", figure="copies"), copy(size=KIB), copy(), end()]))
+
+    def test_intervals_are_bands(self):
+        with_bands, without = run(), run()
+        for line in without:
+            if line["kind"] == "row":
+                line["out_of_place"] = {**line["out_of_place"], "time_us_interval": None}
+        self.assertEqual(self.draw(with_bands).count(b"opacity: 0.18"), 2, "one in each figure")
+        self.assertEqual(self.draw(without).count(b"opacity: 0.18"), 0)
+
+    def test_rows_that_were_cut_short_are_marked(self):
+        note = "Open marks: cut short; the median of the epochs until then."
+        self.assertNotIn(note, self.texts_of(run()))
+        self.assertIn(note, self.texts_of(run(*rows(), *[{**one, "size_bytes": 4 * MIB, "cut_short": True} for one in rows((MIB,))])))
+
+    def test_titles_are_plain_text(self):
+        title = f"$x_1$ and $HOME {NASTY}"
+        self.assertIn(title, self.texts_of(run(), words=["--title", title]))
+        texts = self.texts_of(run(program="_x$y$"), run(program="_x$y$", ranks=7))
+        self.assertIn("_x$y$", texts)
+
+    def test_more_curves_than_can_be_told_apart(self):
+        many = [row(size, measurement(2.0, size), datatype=datatype)
+                for datatype in ("int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double")
+                for size in (KIB, MIB)]  # fmt: skip
+        self.draw(run(*many), says="plot.py: drawn are the 8 slowest of 9 curves; a page (.html) has all of them\n")
+        self.draw(run(*many), ending=".html")
+
+    def test_damaged_lines_are_reported(self):
+        said = f"plot.py: {self.directory / 'run0.jsonl'}:6: no JSON from character 14 on; the line is cut off\n"
+        self.draw([*run(), '{"kind":"row"'], says=said)
+
+
+class Pages(Plotting):  # 1 rank, 5 s
+
+    def test_have_both_figures_and_the_table(self):
+        page = Page(self.draw(run(*both_places()), ending=".html").decode())
+        self.assertEqual(len(page.plots), 2)
+        for label, axis in (("bandwidth", "bus bandwidth (GB/s)"), ("time", "time of one operation (us)")):
+            self.assertEqual(page.figure(label)["layout"]["yaxis"]["title"]["text"], axis)
+            names = [trace["name"] for trace in page.figure(label)["data"] if trace.get("showlegend", True)]
+            self.assertEqual(names, ["out of place", "in place"])
+
+    def test_open_marks(self):
+        cut = {**row(MIB, measurement(2.0, MIB)), "cut_short": True}
+        page = Page(self.draw(run(row(KIB, measurement(1.0, KIB)), cut), ending=".html").decode())
+        marked = [trace["marker"]["symbol"] for trace in page.figure("time")["data"] if "marker" in trace]
+        self.assertEqual(marked, [["circle", "circle-open"]])
+
+    def test_follow_the_browser(self):
+        text = self.draw(run(), ending=".html").decode()
+        self.assertIn("prefers-color-scheme: dark", text)
+        self.assertIn("<title>all_reduce_perf: 2 ranks on 2 hosts, mpi</title>", text)
+
+
+class Refused(Plotting):  # 1 rank, 3 s
+
+    def test_records_that_are_no_runs(self):
+        self.refuse("no run here has figures for message sizes (records of kind: reading); give what a program wrote with --json",
+                    all_pairs(("node1", "node2")))
+        self.refuse("no run here has figures for message sizes (records of kind: context, end)", [context(), end()])
+        self.refuse("no record in ", ["nothing\n"])
+
+    def test_figures_that_do_not_compare(self):
+        self.refuse("run1.jsonl has latencies (send_recv_lat), which do not compare; draw them apart, or take fabricbench report",
+                    run(), run(**LATENCY))
+
+    def test_no_file(self):
+        self.refuse("nothing to read in ", status=MISSING, words=[self.directory / "none.jsonl"])
+
+    def test_outputs(self):
+        file = self.write("run.jsonl", run())
+        for name, message in (("x.jpg", "ends in none of .png .svg .pdf .html"), ("x", "ends in none of .png .svg .pdf .html")):
+            self.assertIn(message, self.plot(file, "-o", self.directory / name, status=USAGE))
+        self.assertIn("--dark is for pictures", self.plot(file, "-o", self.directory / "x.html", "--dark", status=USAGE))
+        self.assertIn("there is no folder", self.plot(file, "-o", self.directory / "none" / "x.png", status=MISSING))
+        (self.directory / "x.png").write_text("mine")
+        self.assertIn("exists; give another name, or --force", self.plot(file, "-o", self.directory / "x.png", status=USAGE))
+        self.assertEqual((self.directory / "x.png").read_text(), "mine")
+
+    def test_a_file_that_cannot_be_written(self):
+        file = self.write("run.jsonl", run())
+        with mock.patch("report_page.command.Path.write_bytes", side_effect=OSError(28, "No space left on device")):
+            said = self.plot(file, "-o", self.directory / "x.png", status=FAILED)
+        self.assertRegex(said, r"^plot.py: .*: No space left on device\n$")
+
+    def test_without_matplotlib(self):
+        with mock.patch("importlib.util.find_spec", return_value=None), \
+                mock.patch("report_page.command.SYSTEM_PYTHON", sys.executable):
+            self.refuse("no module matplotlib; install python3-matplotlib", run(), status=MISSING)
