@@ -119,9 +119,9 @@ def ticks_within(low, high):
 
 
 def size_axis(sizes):
-    """A log axis with at most 12 ticks: at powers of two if all sizes are such, else at sizes that were measured."""
+    """A log axis with ticks at sizes that were measured, or at powers of two where these are many."""
     sizes = sorted(size for size in set(sizes) if size > 0)
-    if sizes and all(size & (size - 1) == 0 for size in sizes):
+    if len(sizes) > MOST_TICKS and all(size & (size - 1) == 0 for size in sizes):
         sizes = [1 << power for power in range(sizes[0].bit_length() - 1, sizes[-1].bit_length())]
     every = max(1, -(-len(sizes) // MOST_TICKS))
     ticks = sizes[::every]
