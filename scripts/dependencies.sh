@@ -33,6 +33,11 @@ test    header   gtest/gtest.h       libgtest-dev         gtest-devel
 test    header   gmock/gmock.h       libgmock-dev         gmock-devel
 test    command  python3             python3              python3
 test    module   jsonschema          python3-jsonschema   python3-jsonschema
+test    module   pandas              python3-pandas       python3-pandas
+test    module   yaml                python3-yaml         python3-pyyaml
+test    module   prometheus_client   python3-prometheus-client  python3-prometheus_client
+test    command  jq                  jq                   jq
+test    command  gnuplot             gnuplot-nox          gnuplot
 report  module   jinja2,plotly       python3-jinja2       python3-jinja2
 report  module   plotly,jinja2       python3-plotly       python3-plotly
 report  module   matplotlib          python3-matplotlib   python3-matplotlib

@@ -4,8 +4,9 @@
 #   class Golden(ProgramTest):  # 2 ranks, 8 s
 #   class Check(GpuTest):  # 3 ranks, 90 s, extended
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-execute_process(COMMAND ${Python3_EXECUTABLE} -c "import jsonschema, jinja2, matplotlib, plotly, selenium" RESULT_VARIABLE problem
-                OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND ${Python3_EXECUTABLE} -c
+                "import jsonschema, jinja2, matplotlib, plotly, selenium, yaml, prometheus_client, pandas"
+                RESULT_VARIABLE problem OUTPUT_QUIET ERROR_QUIET)
 if(problem)
   set(Python3_EXECUTABLE /usr/bin/python3)  # packages are the system's, whatever python3 comes first on the PATH
 endif()

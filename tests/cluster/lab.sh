@@ -21,6 +21,7 @@
 #   expect_drained FOLDER NODE...
 #                           that is exactly what the acceptance run of that folder drains; all others are admitted
 #   expect_valid FILE...    every line of these records is as docs/output.schema.json says
+#   run_recipe NAME...      runs these blocks of docs/recipes.md on ctl, over links that are fast enough for their sizes
 #   wait_until SECONDS WHAT COMMAND...
 #                           until the command succeeds; the limit is for what hangs
 #
@@ -148,6 +149,18 @@ run_on_ctl() {
     job=
     cat "$err" "$out"
     ((run_status != 124 && run_status != 137)) || fail "this did not end by itself within $1 s: ${*:2}"
+}
+
+run_recipe() {
+    local host
+    command -v jq >/dev/null || skip "there is no program 'jq' here; run scripts/install_deps.sh --with-tests"
+    for host in "${hosts[@]}"; do
+        shape_host "$host" 1gbit
+        shape_sending "$host" 1gbit
+    done
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PYTHONDONTWRITEBYTECODE=1
+    run_on_ctl "$kLimit_s" python3 tests/cli/recipes.py "$@"
+    expect_status 0
 }
 
 # expect_status STATUS

@@ -255,6 +255,34 @@ has_job_measured() { grep -qs '"kind":"reading"' /tmp/fabricbench-sweep.*/out; }
 test_accept() { accept_in_batch; }
 test_accept_srun() { LAUNCHER=srun accept_in_batch; }
 
+# The blocks of docs/recipes.md. An exit status that no recipe has fails the case.
+test_recipe_benchmark() {
+    make_slurm_nodes
+    run_recipe benchmark
+    expect_valid all_reduce-1.jsonl
+    cp all_reduce-1.out "$out"
+    expect_ranks
+    expect_line "$out" '^status 0: every size was measured and every check passed$'
+}
+
+test_recipe_nightly_sweep() {
+    make_slurm_nodes
+    run_recipe nightly_sweep several_nights
+    expect_valid slow_links-1.jsonl
+    expect_line nightly_sweep-1.out '^(Fine|Slow|Suspect|Not judged|Unsteady): node'
+    expect_line "$out" '^(Fine|Slow|Suspect|Not judged|Unsteady): node'
+    job_id=2 # of the next night
+    is_job_in_state PENDING || fail "the job of the next night is $job_state"
+    [[ $(about_job StartTime) == *T03:00:00 ]] || fail "the job of the next night begins at $(about_job StartTime)"
+}
+
+test_recipe_acceptance_run() {
+    make_slurm_nodes
+    run_recipe acceptance_run
+    expect_valid results/accept-1/acceptance.jsonl
+    expect_line "$out" '^(Admit|Drain): node'
+}
+
 enter_lab "$@"
 make_directory
 run_case "$2"

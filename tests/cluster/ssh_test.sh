@@ -135,6 +135,17 @@ test_pair() {
     expect_line pair.jsonl "$kDownOnes"
 }
 
+# The blocks of docs/recipes.md. An exit status that no recipe has fails the case.
+test_recipes() {
+    make_nodes 4
+    start_sshds
+    run_recipe host_list each_alone sweep
+    expect_valid all.jsonl alone-node01.jsonl alone-node02.jsonl alone-node03.jsonl alone-node07.jsonl sweep.jsonl
+    expect_line "$out" '^# Ranks: 4, hosts: 4;'
+    expect_line "$out" '^(Fine|Slow|Suspect|Not judged|Unsteady): node'
+    ! grep -q '^node.*: status' "$out" || fail "a host that is there did not answer"
+}
+
 enter_lab "$@"
 make_directory
 run_case "$2"
