@@ -280,7 +280,7 @@ test_recipe_acceptance_run() {
     make_slurm_nodes
     run_recipe acceptance_run
     expect_valid results/accept-1/acceptance.jsonl
-    expect_line "$out" '^(Admit|Drain): node'
+    expect_line "$out" '^(Admit|Drain|Undecided): node'
 }
 
 enter_lab "$@"
