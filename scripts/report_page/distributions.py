@@ -1,5 +1,7 @@
 """How times scatter: epochs and percentiles of each row, samples where they were kept, and steps of connections."""
 
+import math
+
 from report_page import figure
 from report_page.blocks import Plot, Section, Table, Number, number, percent, size, whole
 from report_page.rows import name_of, run_name, series_of
@@ -15,6 +17,7 @@ MARKS = (  # percentiles of the samples: key, words, symbol
 )
 MOST_VIEWS = 60
 MOST_STEPS_OF_CURVE = 400
+MOST_TICKS = 10
 HOW_TO_READ = (
     "Boxes: the medians of the epochs, from the first to the third quartile with the median; dots: each epoch. Open "
     "marks: minimum, percentiles and maximum over all samples. A box high above the others' pattern is an unsteady "
@@ -123,6 +126,7 @@ def box_figure(one):
                 "title": {"text": "message size"},
                 "categoryorder": "array",
                 "categoryarray": labels,
+                "tickvals": labels[:: max(1, -(-len(labels) // MOST_TICKS))],
             },
             "yaxis": figure.log_axis("time (us)", figure.values_of(data, "y")),
         },
@@ -152,10 +156,12 @@ def sample_figure(one):
         )[0]
         trace["mode"] = "lines"
         data.append({**trace, "line": {**trace["line"], "shape": "hv"}})
+    times = figure.values_of(data, "x") or [1]
+    around = [math.log10(0.8 * min(times)), math.log10(1.25 * max(times))]
     return {
         "data": data,
         "layout": {
-            "xaxis": figure.log_axis("time (us)", figure.values_of(data, "x")),
+            "xaxis": {**figure.log_axis("time (us)", times), "range": around},
             "yaxis": {"title": {"text": "share of samples (%)"}, "range": [0, 101]},
         },
     }

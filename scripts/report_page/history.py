@@ -263,7 +263,7 @@ def mark_changes(layout, changes):
                 "x": change["since_utc"],
                 "yref": "paper",
                 "y": 1,
-                "yanchor": "bottom",
+                "yanchor": "top",  # names are above the plot
                 "text": f"{over:+.1f} % from here on",
                 "showarrow": False,
                 "look": "change",

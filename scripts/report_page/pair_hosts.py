@@ -3,6 +3,7 @@
 from report_page import figure
 from report_page.blocks import Cell, Number, number, whole
 from report_page.pair_grid import quantile
+from report_page.words import short_names
 
 MOST_BOXES = 96  # hosts
 HOST_COLUMNS = [
@@ -27,7 +28,7 @@ def sides_of(grid, both_ways):
 
 
 def host_figure(axis, sides):
-    labels = [figure.plain(name) for name in axis.hosts]
+    labels = [figure.plain(name) for name in short_names(axis.hosts)]
     data = []
     for place, (words, rates) in enumerate(zip(("sends", "receives"), sides)):
         known = [(label, of_host) for label, of_host in zip(labels, rates) if of_host]

@@ -27,6 +27,8 @@ HOW_TO_READ = (
     "with a dash were not tried, blank ones were not measured. Numbered outlines are the findings of the list, dashed "
     "if they are uncertain or suspect. Dragging zooms in, a double click zooms out; the fields below look up a pair."
 )
+SHORT_NAME = 8  # letters
+PX_PER_LETTER = 6  # beside the map, and above it
 
 
 def section(results, why_not):
@@ -50,7 +52,8 @@ def section(results, why_not):
     words = [judgement.note] + summaries(sweep, drawn) + left_out(sweep, drawn, most_maps)
     blocks = [finding_table(judgement)] if judgement.findings else []
     if views:
-        side = min(860, max(420, 240 + 26 * axis.lines))
+        names = PX_PER_LETTER * max(0, max(map(len, axis.labels())) - SHORT_NAME)
+        side = min(860, max(420, 240 + 26 * axis.lines)) + names
         blocks.append(
             Plot(map_label(axis, judgement), views, "test, size and rail", block_note(axis), side, is_map=True)
         )
@@ -111,7 +114,7 @@ def pairs_with_figures(sweep, drawn):
 def map_label(axis, judgement):
     return (
         f"Map of the bandwidth between {counted(len(axis.hosts), 'endpoint')}: a row for each receiver, a column for "
-        f"each sender, {counted(len(judgement.findings), 'finding')} outlined"
+        "each sender" + (f", {counted(len(judgement.findings), 'finding')} outlined" if judgement.findings else "")
     )
 
 

@@ -136,14 +136,20 @@ def rank_figure(run, group, standings):
             "hovertemplate": "%{text}<extra></extra>",
         }
     ]
+    beside = max(0.5, 0.03 * (ranks[-1] - ranks[0]))  # so that there is no tick beside the ranks
     layout = {
-        "xaxis": {"title": {"text": "rank"}, **({"dtick": 1} if len(ranks) <= 32 else {})},
+        "xaxis": {
+            "title": {"text": "rank"},
+            "range": [ranks[0] - beside, ranks[-1] + beside],
+            **({"dtick": 1} if len(ranks) <= 32 else {}),
+        },
         "yaxis": {"title": {"text": "time over the median rank (%)"}, "zeroline": True},
         "annotations": [
             {
                 "x": ranks[worst],
                 "y": excess[worst],
                 "text": figure.plain(f"rank {ranks[worst]}, {host_of(run, group, ranks[worst])}"),
+                "xanchor": "left" if worst < len(ranks) / 3 else "right" if worst > 2 * len(ranks) / 3 else "center",
                 "showarrow": True,
                 "ax": 0,
                 "ay": -28,

@@ -50,7 +50,7 @@ def section(results):
     word, mark = STATES[state]
     words = [headline_of(results, parts, state)]
     blocks = blocks_of_acceptance(results)
-    blocks.append(table_of(parts))
+    blocks += [table_of(parts)] if parts else []
     blocks += problems_of(results)
     made = Section("verdict", "Verdict", words, blocks)
     made.state, made.mark = word, mark

@@ -2,6 +2,8 @@
 // Draws the plots with plotly.js as they come into view, and makes tables sortable and filterable.
 
 const AROUND_MAP = 190; // px, of names and scale
+const BESIDE_MAP = 60; // px, of its scale: so much wider than high is a map
+const LEAST_MAP = 320; // px
 const NARROW = 760; // px; less has no buttons and no room for figures in cells
 const SHORT_TABLE = 40; // rows; longer tables stay folded on paper
 const PAPER_WIDTH = 680; // px
@@ -10,6 +12,8 @@ const LEGEND_MARK = 50; // px, of the line beside a name
 const LETTER = 6.4; // px, on average
 const LEGEND_SHARE = 0.38; // of the width, beside the plot
 const MOST_FOR_LEGEND = 600; // px; a longer one scrolls
+const LIGHT_INK = "#ffffff"; // on colours
+const DARK_INK = "#1b1b1b";
 let printing = false;
 
 document.documentElement.classList.add("scripted");
@@ -48,6 +52,19 @@ function withAlpha(colour, alpha) {
   return `rgba(${part(1)}, ${part(3)}, ${part(5)}, ${alpha})`;
 }
 
+// As WCAG has it: from 0 for black to 1 for white.
+function luminanceOf(colour) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+// What is easier to read on the colour.
+function inkOn(colour) {
+  const luminance = luminanceOf(colour) + 0.05;
+  return 1.05 / luminance > luminance / (luminanceOf(DARK_INK) + 0.05) ? LIGHT_INK : DARK_INK;
+}
+
 // A trace in the colours of the page. The figure itself stays as it is, for the next theme.
 function dressed(trace, colours) {
   const { tone, band, pattern, rates, ...made } = trace;
@@ -61,6 +78,7 @@ function dressed(trace, colours) {
   if (trace.type === "box") made.fillcolor = withAlpha(colour, pattern ? 0.1 : 0.45);
   if (trace.type === "bar") {
     delete made.line;
+    made.insidetextfont = { color: inkOn(colour) };
     made.marker.pattern = { shape: ["", "/", "x", "."][(pattern ?? 0) % 4], solidity: 0.4 };
   }
   if (made.error_y) made.error_y = { ...made.error_y, color: colour };
@@ -84,8 +102,8 @@ function dressedNote(note, colours) {
   const { look, ink, ...made } = note;
   made.font = { color: colours.ink, size: 12 };
   if (look === "tag") Object.assign(made, { bgcolor: colours.tag, borderpad: 1, font: { color: colours.paper, size: 12 } });
-  if (look === "change") made.font = { color: colours.tones[5], size: 12 };
-  if (ink) made.font = { color: ink === "on dark" ? "#ffffff" : "#1b1b1b", size: 12 };
+  if (look === "change") Object.assign(made, { bgcolor: colours.paper, font: { color: colours.tones[5], size: 12 } });
+  if (ink) made.font = { color: ink === "on dark" ? LIGHT_INK : DARK_INK, size: 12 };
   if (made.showarrow) made.arrowcolor = colours.ink;
   return made;
 }
@@ -227,10 +245,11 @@ function paint(element) {
   const colours = theme();
   const isMap = canvas.classList.contains("map");
   const data = element.figure.data.map((trace) => dressed(trace, colours));
-  const legend = legendOf(element.figure, printing ? PAPER_WIDTH : canvas.clientWidth);
+  const width = printing ? PAPER_WIDTH : canvas.clientWidth;
+  const legend = legendOf(element.figure, width);
   for (const trace of data) if (trace.name) trace.name = shortened(trace.name, legend.letters);
   element.usualHeight ??= canvas.clientHeight;
-  const height = element.usualHeight + (isMap ? 0 : legend.extra);
+  const height = isMap ? Math.min(element.usualHeight, Math.max(LEAST_MAP, width - BESIDE_MAP)) : element.usualHeight + legend.extra;
   canvas.style.height = `${height}px`;
   if (isMap) {
     element.blockSize ??= Math.ceil(data[0].x.length / Math.max(100, canvas.clientWidth - AROUND_MAP));

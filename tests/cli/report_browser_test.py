@@ -1,13 +1,14 @@
 """Reports in Chromium, without a network: hovering, sorting, filtering, looking up, both colour schemes, and print."""
 
 import base64
+import re
 import shutil
 import tempfile
 import unittest
 from pathlib import Path
 
 from launch import TIMEOUT_S, wait_until
-from reporting import NASTY, Reporting, acceptance_run, all_pairs, context, end, finding, rows, slow_links
+from reporting import NASTY, Reporting, acceptance_run, all_pairs, context, end, finding, measurement, row, rows, run, slow_links
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MAP = "figure.plot .canvas.map"
@@ -39,7 +40,7 @@ def start_browser():
 
 
 @unittest.skipIf(what_is_missing(), what_is_missing())
-class Browser(Reporting):  # 1 rank, 20 s
+class Browser(Reporting):  # 1 rank, 30 s
 
     @classmethod
     def setUpClass(cls):
@@ -186,6 +187,48 @@ class Browser(Reporting):  # 1 rank, 20 s
                 (plot) => getComputedStyle(plot).backgroundColor === arguments[0])""", page), f"a plot is not {scheme}")
             colours[scheme] = page
         self.assertEqual(colours, {"dark": "rgb(20, 23, 27)", "light": "rgb(255, 255, 255)"})
+
+    def test_names_in_bars_can_be_read(self):
+        """Contrast as WCAG has it."""
+        def luminance(colour):
+            parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+            red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+        self.open_acceptance()
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+        for scheme in ("dark", "light"):
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                        {"features": [{"name": "prefers-color-scheme", "value": scheme}]})  # fmt: skip
+            pairs = self.script("""return [...document.querySelectorAll("#nics .point")].map((bar) => [".bartext", "path"].map(
+                (part) => getComputedStyle(bar.querySelector(part)).fill))""")
+            self.assertEqual(len(pairs), 32)
+            for text, bar in pairs:
+                low, high = sorted(map(luminance, (text, bar)))
+                self.assertGreater((high + 0.05) / (low + 0.05), 4.5, f"{scheme}: {text} on {bar}")
+
+    def test_narrow_plots_cut_nothing_off(self):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": 600, "height": 900, "deviceScaleFactor": 1, "mobile": False})  # fmt: skip
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        hosts = [f"gpu-node-rack{number:02}-chassis3.cluster.example.org" for number in range(64)]
+        self.open(self.write("pairs.jsonl", all_pairs(hosts)), self.write("run.jsonl", run(row(out=measurement(ranks=16)), hosts=hosts[:16])))
+        self.assertEqual(self.script("""return [...document.querySelectorAll(".annotation-text")].filter((text) => {
+            const [inner, outer] = [text, text.closest(".canvas")].map((one) => one.getBoundingClientRect());
+            return inner.left < outer.left || inner.right > outer.right}).map((text) => text.textContent)"""), [])
+        map_, boxes = self.script("""return ["#pairs .map", "#pairs .canvas:not(.map)"].map((css) => {
+            const canvas = document.querySelector(css); return [canvas.clientWidth, canvas.clientHeight, canvas._fullLayout._size.h]})""")
+        self.assertLessEqual(map_[1], map_[0])
+        self.assertGreater(boxes[2], 150)
+
+    def test_marks_of_changes_are_apart_from_names(self):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": 600, "height": 900, "deviceScaleFactor": 1, "mobile": False})  # fmt: skip
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        self.open_acceptance()
+        mark, names = self.script("""return [".annotation-text", ".legend"].map((css) =>
+            document.querySelector(`#history ${css}`).getBoundingClientRect().toJSON())""")
+        self.assertGreaterEqual(mark["top"], names["bottom"])
 
     def test_nothing_is_wider_than_a_phone(self):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
