@@ -30,8 +30,9 @@ usage: scripts/accept.sh [OPTION]...
        scripts/accept.sh --resume FOLDER [OPTION]...
        scripts/accept.sh --recheck HOSTS FOLDER [OPTION]...
 
-Says which hosts may work: measures each host alone, then pairs of hosts, then collectives over 2, 4, ... all hosts. Hosts
-with a finding are left out of what follows. See docs/accept.md.
+Says which hosts may work: measures each host alone, then pairs of hosts, then
+collectives over 2, 4, ... all hosts. Hosts with a finding are left out of what
+follows. See docs/accept.md.
   scripts/accept.sh -H node[01-64] --baseline results/site.jsonl
       every host, every stage, compared with what a healthy system does
   scripts/accept.sh -H node[01-64] --time 20m
@@ -41,53 +42,73 @@ with a finding are left out of what follows. See docs/accept.md.
 
 Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
   -H LIST             use these hosts, such as node[01-16,20],login1
-  --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or scheduler; - is standard input
+  --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or
+                      scheduler; - is standard input
   --exclude LIST      leave these hosts out
   --locality FILE     read each host's leaf switch or rack from lines HOST LEAF
 
 What figures are compared with (default: hosts with each other):
   --baseline FILE     launches recorded with --record; slower is status 6
-  --preset NAME       published figures of such a system; --strict makes them binding
+  --preset NAME       published figures of such a system; --strict makes them
+                      binding
   --expect PERCENT    this share of what network adapters and NVLinks allow
-  --line-rate GBIT/S  rate of a host's network for --expect, where the system does not know it
-  --record FILE       add the run to the baseline in FILE instead of judging its collectives
-  --allow KEYS        compare although these differ: keys of baselines (hosts, library...), $(in_a_list "${kRunKeys[@]}"), and of hosts
-                      $(in_a_list "${kHostKeys[@]}")
-  --tolerance X       smallest deficit that counts as slow where hosts are compared (default: $kTolerance)
+  --line-rate GBIT/S  rate of a host's network for --expect, where the system
+                      does not know it
+  --record FILE       add the run to the baseline in FILE instead of judging its
+                      collectives
+  --allow KEYS        compare although these differ: keys of baselines (hosts,
+                      library...), $(in_a_list "${kRunKeys[@]}"), and of hosts
+                      $(in_columns 22 "$(in_a_list "${kHostKeys[@]}")")
+  --tolerance X       smallest deficit that counts as slow where hosts are
+                      compared (default: $kTolerance)
 
 What to measure:
   --programs-to-run LIST
-                      collectives (default: all_reduce_perf); the first also runs on each host alone
+                      collectives (default: all_reduce_perf); the first also
+                      runs on each host alone
   -b SIZE, -e SIZE, -f N
-                      first and last size, and factor (default: 1K, 64M, 16; with GPUs 1M, 1G, 32)
-  --ranks N           ranks of each host (default: its GPUs as listed by nvidia-smi here, else 1)
+                      first and last size, and factor (default: 1K, 64M, 16;
+                      with GPUs 1M, 1G, 32)
+  --ranks N           ranks of each host (default: its GPUs as listed by
+                      nvidia-smi here, else 1)
   --collective-options WORDS
                       more options of the collectives, such as '-n 20'
   --alone-options WORDS
-                      the same for hosts alone (default: those of --collective-options)
-  --test NAME, --size SIZE, --rails LIST, --rounds K, --max-concurrent M, --resident
-                      for the pairs, see scripts/sweep_pairs.sh (default: --resident with more than $kManyHosts hosts)
+                      the same for hosts alone (default: those of
+                      --collective-options)
+  --test NAME, --size SIZE, --rails LIST, --rounds K, --max-concurrent M,
+  --resident
+                      for the pairs, see scripts/sweep_pairs.sh (default:
+                      --resident with more than $kManyHosts hosts)
   --pair-options WORDS
                       more options of the pairs' benchmark
   --at-once N         hosts measured alone at the same time (default: $kAtOnce)
-  --time TIME         time for everything, such as 20m: a quarter for hosts alone, 7/10 until pairs have to end
-  --timeout SECONDS   time limit of a job on one or two hosts (default: $kHostLimit_s); $kLonger times as long for collectives
-  --keep-going        go on after a finding that no host explains, and measure pairs with hosts that have findings, too
+  --time TIME         time for everything, such as 20m: a quarter for hosts
+                      alone, 7/10 until pairs have to end
+  --timeout SECONDS   time limit of a job on one or two hosts (default:
+                      $kHostLimit_s); $kLonger times as long for collectives
+  --keep-going        go on after a finding that no host explains, and measure
+                      pairs with hosts that have findings, too
 
-How: --launcher, --agent, --mpi-options, --programs, see scripts/check_node_pair.sh
+How: --launcher, --agent, --mpi-options, --programs, see
+scripts/check_node_pair.sh
 
 Results:
   --output FOLDER     new folder of all results (default: results/accept-DATE)
   --resume FOLDER     continue the run of FOLDER, with its options
   --recheck HOSTS FOLDER
-                      measure these hosts again after a repair, as in the run of FOLDER; its other results stay
+                      measure these hosts again after a repair, as in the run of
+                      FOLDER; its other results stay
   --prometheus FILE   write metrics for node_exporter's textfile collector
-  --nagios            print one line, and exit with 0 OK, 1 warning, 2 critical, 3 unknown
-  --dry-run           print the commands of the first steps instead of running them
+  --nagios            print one line, and exit with 0 OK, 1 warning, 2 critical,
+                      3 unknown
+  --dry-run           print the commands of the first steps instead of running
+                      them
   --help              print this text
 
-Exit status: 0 all hosts are accepted, 1 failed, 2 usage, 3 something needed is missing, 6 something is slow or failed,
-7 something could not be judged or was not measured, 130 interrupted (everything measured so far is in FOLDER).
+Exit status: 0 all hosts are accepted, 1 failed, 2 usage, 3 something needed is
+missing, 6 something is slow or failed, 7 something could not be judged or was
+not measured, 130 interrupted (everything measured so far is in FOLDER).
 EOT
 }
 

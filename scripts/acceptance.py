@@ -2,14 +2,22 @@
 """Plans and judges the acceptance run of accept.sh in a folder.
 
     acceptance.py begin FOLDER --hosts FILE --held-against TEXT --words FILE
-                                          writes the first line; FILE has the words of the command, each ended by a NUL
-    acceptance.py words FOLDER            prints the options of the command, each ended by a NUL
-    acceptance.py hosts FOLDER            prints the hosts, one per line
-    acceptance.py collect FOLDER --work DIR   judges jobs that have ended, and adds their lines
-    acceptance.py next FOLDER --work DIR  does that, and prints the next steps: STAGE MODE LIMIT, then NAME RECORDS PROGRAM
-                                          HOST... each
-    acceptance.py sweep FOLDER --work DIR     judges the sweep that has ended, and adds its line
-    acceptance.py verdict FOLDER          writes verdict, summary.txt, junit.xml; prints the summary or the line of Nagios
+        writes the first line; FILE has the words of the command, each ended
+        by a NUL
+    acceptance.py words FOLDER
+        prints the options of the command, each ended by a NUL
+    acceptance.py hosts FOLDER
+        prints the hosts, one per line
+    acceptance.py collect FOLDER --work DIR
+        judges jobs that have ended, and adds their lines
+    acceptance.py next FOLDER --work DIR
+        does that, and prints the next steps: STAGE MODE LIMIT, then NAME
+        RECORDS PROGRAM HOST... each
+    acceptance.py sweep FOLDER --work DIR
+        judges the sweep that has ended, and adds its line
+    acceptance.py verdict FOLDER
+        writes verdict, summary.txt, junit.xml; prints the summary or the line
+        of Nagios
 
 All but the first three take the settings of accept.sh; see --help.
 """

@@ -9,35 +9,47 @@ source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 
 usage() {
     cat <<EOT
-usage: scripts/check_node_pair.sh [OPTION]... HOST HOST [-- OPTION OF THE BENCHMARK...]
+usage: scripts/check_node_pair.sh [OPTION]... HOST HOST
+                                  [-- OPTION OF THE BENCHMARK...]
 
-Measures the bandwidth between two hosts in both directions, in one job that always ends within its time limit.
+Measures the bandwidth between two hosts in both directions, in one job that
+always ends within its time limit.
 
   --test NAME         ${kMpiTests[*]} (MPI),
-                      ${kTcpTests[*]} (TCP), ${kVerbsTests[*]} (RDMA verbs),
-                      ${kGpuTests[*]} (NCCL); default: sendrecv_perf if this host has GPUs, else pairwise_bw
+                      ${kTcpTests[*]} (TCP), ${kGpuTests[*]} (NCCL),
+                      ${kVerbsTests[*]} (RDMA verbs);
+                      default: sendrecv_perf if this host has GPUs, else
+                      pairwise_bw
   --rdma              the same as --test rdma_write_bw
-  --gpus N            GPUs per host, each paired with its counterpart (default: those listed by nvidia-smi here)
+  --gpus N            GPUs per host, each paired with its counterpart (default:
+                      those listed by nvidia-smi here)
   --size SIZE         message size, such as 1M (default: 1M, with NCCL 64M)
-  --rail NAME         network interface or RDMA device on both hosts, such as eth1 or mlx5_0
+  --rail NAME         network interface or RDMA device on both hosts, such as
+                      eth1 or mlx5_0
   --min-bandwidth X   required GB/s in each direction; below it the pair is slow
   --timeout SECONDS   time limit of the whole job (default: 60)
-  --programs DIR      folder of the programs, the same on all hosts (default: build beside the scripts, else the PATH)
+  --programs DIR      folder of the programs, the same on all hosts (default:
+                      build beside the scripts, else the PATH)
   --launcher NAME     mpirun or srun (default: mpirun)
-  --agent PROGRAM     use PROGRAM HOST COMMAND... instead of ssh to start commands on hosts (Open MPI, hydra)
+  --agent PROGRAM     use PROGRAM HOST COMMAND... instead of ssh to start
+                      commands on hosts (Open MPI, hydra)
   --mpi-options WORDS additional options for mpirun or srun
   --records FILE      append a line of JSON for each direction
-  --logs DIR          keep the output of failed jobs in DIR (default: \$TMPDIR/fabricbench-logs-USER, a folder to which
-                      nobody else has access)
+  --logs DIR          keep the output of failed jobs in DIR (default:
+                      \$TMPDIR/fabricbench-logs-USER, a folder to which nobody
+                      else has access)
   --round N, --concurrent N
-                      for the record: round of a sweep, and number of pairs measured at the same time
+                      for the record: round of a sweep, and number of pairs
+                      measured at the same time
   --quiet             print nothing on success
   --dry-run           print the command instead of running it
   --help              print this text
 
-Options of the benchmark follow --, such as -- --time-budget 1 --window 16, and override those set here.
-Every rank gets the variables PATH, LD_LIBRARY_PATH, NCCL_*, UCX_*, FI_*, OMPI_MCA_* and those of other MPIs.
-Exit status: 0 ok, 1 failed, 2 usage, 3 something needed is missing, 4 timeout, 5 wrong data, 6 slow.
+Options of the benchmark follow --, such as -- --time-budget 1 --window 16, and
+override those set here. Every rank gets the variables PATH, LD_LIBRARY_PATH,
+NCCL_*, UCX_*, FI_*, OMPI_MCA_* and those of other MPIs.
+Exit status: 0 ok, 1 failed, 2 usage, 3 something needed is missing, 4 timeout,
+5 wrong data, 6 slow.
 EOT
 }
 

@@ -16,17 +16,21 @@ usage() {
     cat <<EOT
 usage: scripts/fuzz.sh [--time TIME] [--keep] [READER]...
 
-Builds the fuzzer with clang in $kBuild/, and gives each reader random input, which grows from the files in
-$kCorpora/READER. A crash, a finding of a sanitizer, an input that takes $kSlow_s s, and an exception that is no error
-message are findings; the input is then kept as $kBuild/READER-*. Inputs that reached something new are kept in
-$kBuild/corpus/READER, where the next run goes on.
+Builds the fuzzer with clang in $kBuild/, and gives each reader random input,
+which grows from the files in $kCorpora/READER. A crash, a finding of a
+sanitizer, an input that takes $kSlow_s s, and an exception that is no error
+message are findings; the input is then kept as $kBuild/READER-*. Inputs that
+reached something new are kept in $kBuild/corpus/READER, where the next
+run goes on.
 
-  READER       one of $(readers | xargs); default: all
+  READER       $(in_columns 15 "one of $(readers | xargs); default: all")
   --time TIME  for each reader, such as 20s or 10m (default)
-  --keep       at the end, copy to $kCorpora what reaches something that no file there does
+  --keep       at the end, copy to $kCorpora what reaches something that
+               no file there does
   --help       print this text
 
-Exit status: 0 nothing was found, 1 something was, 2 usage, 3 clang or its libFuzzer is missing.
+Exit status: 0 nothing was found, 1 something was, 2 usage, 3 clang or its
+libFuzzer is missing.
 EOT
 }
 

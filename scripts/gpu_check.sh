@@ -19,16 +19,20 @@ usage() {
     cat <<EOT
 usage: scripts/gpu_check.sh [--programs DIR] [--record FILE] [--part NAME]...
 
-Runs the built programs on this machine's GPUs and checks their output and exit status.
+Runs the built programs on this machine's GPUs and checks their output and exit
+status.
 
-  --programs DIR   folder of the programs (default: build); includes tests/gpu and bench
-  --record FILE    also write the results to FILE, after a description of the machine
-  --part NAME      run only this part (may be repeated): ${kParts[*]}
+  --programs DIR   folder of the programs (default: build); includes tests/gpu
+                   and bench
+  --record FILE    also write the results to FILE, after a description of the
+                   machine
+  --part NAME      $(in_columns 19 "run only this part (may be repeated): ${kParts[*]}")
   --help           print this text
 
-Environment: GPUS, the number of GPUs to use (default: as many as nvidia-smi lists);
-TIME_BUDGET, approximate seconds per size and placement (default: 0.05).
-Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no GPU or no programs.
+Environment: GPUS, the number of GPUs to use (default: as many as nvidia-smi
+lists); TIME_BUDGET, approximate seconds per size and placement (default: 0.05).
+Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no GPU or no
+programs.
 EOT
 }
 

@@ -11,21 +11,23 @@ readonly kServicePolicy=/usr/sbin/policy-rc.d
 
 usage() {
     cat <<'EOT'
-usage: scripts/install_deps.sh [--with-reports] [--with-tests] [--with-launchers] [--dry-run]
+usage: scripts/install_deps.sh [--with-reports] [--with-tests]
+                               [--with-launchers] [--dry-run]
 
-Installs missing packages with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and relatives).
-It needs root or sudo, unless nothing is missing.
+Installs missing packages with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and
+relatives). It needs root or sudo, unless nothing is missing.
 
   --with-reports  also install packages for reports (fabricbench report)
   --with-tests    also install packages for reports, the tests and linters
   --with-launchers
-                  also install Slurm, sshd and MPICH's launcher, which only the long tests use (Debian, Ubuntu); their
-                  services are not started, now or later
+                  also install Slurm, sshd and MPICH's launcher, which only the
+                  long tests use (Debian, Ubuntu); their services are not
+                  started, now or later
   --dry-run       print the commands and change nothing
   --help          print this text
 
-Exit status: 0 nothing is missing now, 1 the package manager failed, 2 usage, 3 something is missing
-and cannot be installed.
+Exit status: 0 nothing is missing now, 1 the package manager failed, 2 usage, 3
+something is missing and cannot be installed.
 EOT
 }
 

@@ -49,6 +49,9 @@ has_fuzzer() {
 
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
+# in_columns COLUMN TEXT: the text of an option that begins at COLUMN, in lines of up to 80 columns.
+in_columns() { fold -s -w "$((80 - $1))" <<<"$2" | sed -e "2,\$s/^/$(printf "%$1s" '')/" -e 's/ *$//'; }
+
 # Prints the words quoted for a shell.
 quoted() {
     local line

@@ -16,21 +16,27 @@ readonly kLargeBytes=${LARGE_BYTES:-8M}
 
 usage() {
     cat <<EOT
-usage: scripts/rdma_check.sh [--programs DIR] [--record FILE] [--hosts A,B] [--device NAME] [--only PART]...
+usage: scripts/rdma_check.sh [--programs DIR] [--record FILE] [--hosts A,B]
+                             [--device NAME] [--only PART]...
 
-Runs the built programs over RDMA verbs between two ranks, on this host or on two hosts, and checks their output and
-exit status.
+Runs the built programs over RDMA verbs between two ranks, on this host or on
+two hosts, and checks their output and exit status.
 
   --programs DIR   folder of the programs (default: build)
-  --record FILE    also write the results to FILE, after a description of the machine
+  --record FILE    also write the results to FILE, after a description of the
+                   machine
   --hosts A,B      one rank on each of these hosts (default: both on this one)
-  --device NAME    RDMA device, such as mlx5_0 (default: the first with an active port)
-  --only PART      run only this part (may be repeated): programs, options, rate, endings or gpu
+  --device NAME    RDMA device, such as mlx5_0 (default: the first with an
+                   active port)
+  --only PART      run only this part (may be repeated): programs, options,
+                   rate, endings or gpu
   --help           print this text
 
-Environment: TIME_BUDGET, approximate seconds per size (default: 0.2); LARGE_BYTES, the largest message (default: 8M);
-PERCENT_OF_RATE, required share of the port's rate for writes of that size (default: 80).
-Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no RDMA device or no programs.
+Environment: TIME_BUDGET, approximate seconds per size (default: 0.2);
+LARGE_BYTES, the largest message (default: 8M); PERCENT_OF_RATE, required share
+of the port's rate for writes of that size (default: 80).
+Exit status: 0 no check failed, 1 a check failed, 2 usage, 3 no RDMA device or
+no programs.
 EOT
 }
 

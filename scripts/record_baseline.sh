@@ -9,22 +9,27 @@ usage() {
     cat <<'EOT'
 usage: scripts/record_baseline.sh [OPTION]... FILE -- COMMAND...
 
-Runs COMMAND several times with '--record FILE' behind it, so that the baseline in FILE knows by how much launches differ.
-  scripts/record_baseline.sh results/site.jsonl -- mpirun -np 16 build/all_reduce_perf -b 8 -e 1G -f 2
+Runs COMMAND several times with '--record FILE' behind it, so that the baseline
+in FILE knows by how much launches differ.
+  scripts/record_baseline.sh site.jsonl -- mpirun -np 16 build/all_reduce_perf
       nine launches, one after the other
-  scripts/record_baseline.sh --launches 3 --spread 8h results/site.jsonl -- srun build/all_reduce_perf -b 8 -e 1G -f 2
+  scripts/record_baseline.sh --launches 3 --spread 8h site.jsonl -- \
+      srun build/all_reduce_perf -b 8 -e 1G -f 2
       three launches, four hours apart
-  scripts/record_baseline.sh --keep-going results/site.jsonl -- mpirun -np 2 build/send_recv_lat
+  scripts/record_baseline.sh --keep-going site.jsonl -- \
+      mpirun -np 2 build/send_recv_lat
       goes on when a launch fails
 
   --launches N    number of launches (default: 9)
-  --spread TIME   time from the first launch to the last, such as 20m or 8h (default: no pauses)
+  --spread TIME   time from the first launch to the last, such as 20m or 8h
+                  (default: no pauses)
   --limit TIME    time limit of each launch (default: 1h)
   --keep-going    go on when a launch fails
   --help          print this text
 
-Exit status: 0 all launches are recorded; else that of the first one that failed, 2 wrong command line, 124 a launch took
-longer than --limit, 130 interrupted. Launches that are recorded stay so.
+Exit status: 0 all launches are recorded; else that of the first one that
+failed, 2 wrong command line, 124 a launch took longer than --limit, 130
+interrupted. Launches that are recorded stay so.
 EOT
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes a report of results: one page that opens without a network, with the verdict, plots, tables and findings."""
+"""Makes a report of results: one page that opens without a network, with the
+verdict, plots, tables and findings."""
 
 import argparse
 import datetime
@@ -21,14 +22,17 @@ from report_page.words import printable
 MODULES = ("jinja2", "plotly")
 STDOUT = "-"
 EPILOG = """\
-RESULTS are files that programs wrote with --json or --record, files of scripts/sweep_pairs.sh and find_slow_links
---json, or folders, of which all *.jsonl are read, such as the folder of an acceptance run. With --import they are logs,
-matrices or folders of other tools, as for find_slow_links --import (docs/slow-links.md). Damaged lines and runs without
-an end are reported, and never pass. Readings of pairs without a verdict are judged by find_slow_links, and runs that
-are given with a baseline by fabricbench compare.
+RESULTS are files that programs wrote with --json or --record, files of
+scripts/sweep_pairs.sh and find_slow_links --json, or folders, of which all
+*.jsonl are read, such as the folder of an acceptance run. With --import they
+are logs, matrices or folders of other tools, as for find_slow_links --import
+(docs/slow-links.md). Damaged lines and runs without an end are reported, and
+never pass. Readings of pairs without a verdict are judged by find_slow_links,
+and runs that are given with a baseline by fabricbench compare.
 
-Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2 the command line is wrong or no file has
-a record, 3 a file or a Python module is missing.
+Exit status: 0 written, whatever the verdict, 1 the report cannot be written, 2
+the command line is wrong or no file has a record, 3 a file or a Python module
+is missing.
 """
 
 

@@ -38,19 +38,22 @@ usage() {
     cat <<EOT
 usage: scripts/selftest.sh [--programs DIR] [--quick] [--list] [CHECK...]
 
-Makes hosts of network namespaces with links of known rates and delays, a slow link, a slow rank and a drifting clock, and
-compares them with what the programs report: rates within $kRatePercent %, times within $kTimePercent %. Takes root, and two minutes
-on two idle processors.
+Makes hosts of network namespaces with links of known rates and delays, a slow
+link, a slow rank and a drifting clock, and compares them with what the programs
+report: rates within $kRatePercent %, times within $kTimePercent %. Takes root,
+and two minutes on two idle processors.
 
-  --programs DIR  folder of the programs (default: build here, else that of pairwise_bw on the PATH)
+  --programs DIR  folder of the programs (default: build here, else that of
+                  pairwise_bw on the PATH)
   --quick         only ${kQuick[*]}
   --list          list the checks
   --help          print this text
 
-One line for each check: ok, WRONG or unknown; its name; planted; reported; the difference. What other work on this machine
-could have caused is measured up to $kTries times, and is unknown if there is much of it.
-Exit status: 0 all true, 1 something was reported wrongly, 2 usage, 3 no such hosts or no programs here, 7 nothing wrong but
-something unknown.
+One line for each check: ok, WRONG or unknown; its name; planted; reported; the
+difference. What other work on this machine could have caused is measured up to
+$kTries times, and is unknown if there is much of it.
+Exit status: 0 all true, 1 something was reported wrongly, 2 usage, 3 no such
+hosts or no programs here, 7 nothing wrong but something unknown.
 EOT
 }
 

@@ -16,40 +16,53 @@ usage() {
     cat <<EOT
 usage: scripts/sweep_pairs.sh [OPTION]... [-- OPTION OF THE BENCHMARK...]
 
-Measures disjoint pairs of hosts in rounds, each pair in a separate job with a time limit, and reports the slow parts at
-the end (find_slow_links). A host that does not answer costs one time limit per round.
+Measures disjoint pairs of hosts in rounds, each pair in a separate job with a
+time limit, and reports the slow parts at the end (find_slow_links). A host that
+does not answer costs one time limit per round.
 
 Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
   -H LIST             use these hosts, such as node[01-16,20],login1
-  --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or scheduler; - is standard input
+  --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or
+                      scheduler; - is standard input
   --exclude LIST      leave these hosts out
   --locality FILE     read each host's leaf switch or rack from lines HOST LEAF
 
 What to measure (default: --find):
-  --find              measure until every host is judged, then suspicious pairs again, alone
+  --find              measure until every host is judged, then suspicious pairs
+                      again, alone
   --rounds K          number of rounds; every host has a new peer in each
-  --all-pairs         measure every pair once; with --find, suspicious pairs again
-  --max-concurrent M  maximum number of pairs at the same time (default: no limit)
+  --all-pairs         measure every pair once; with --find, suspicious pairs
+                      again
+  --max-concurrent M  maximum number of pairs at the same time (default: no
+                      limit)
   --seed N            seed of the order of hosts (default: chosen and recorded)
-  --rails LIST        measure each pair on each of these interfaces or devices, such as mlx5_0,mlx5_1
-  --resident          run all rounds of a rail in one MPI job (pairwise_bw), which is much faster and continues without
-                      a host that dies
+  --rails LIST        measure each pair on each of these interfaces or devices,
+                      such as mlx5_0,mlx5_1
+  --resident          run all rounds of a rail in one MPI job (pairwise_bw),
+                      which is much faster and continues without a host that
+                      dies
 
-How (see scripts/check_node_pair.sh --help): --test, --rdma, --gpus, --size, --min-bandwidth, --timeout, --programs,
---launcher, --agent, --mpi-options
+How (see scripts/check_node_pair.sh --help): --test, --rdma, --gpus, --size,
+--min-bandwidth, --timeout, --programs, --launcher, --agent, --mpi-options
 
 Results:
-  --records FILE      append every reading to FILE as a line of JSON (default: sweep-DATE.jsonl)
-  --resume            continue the sweep in FILE, with its hosts and seed, and with its plan unless a new one is given
+  --records FILE      append every reading to FILE as a line of JSON (default:
+                      sweep-DATE.jsonl)
+  --resume            continue the sweep in FILE, with its hosts and seed, and
+                      with its plan unless a new one is given
   --logs DIR          keep the output of failed jobs in DIR (default: FILE.logs)
-  --expect GB/S       required one-way bandwidth, or adapters: $kPercentOfPort% of the ports' rate, if the records have it
-                      (default: hosts are compared with each other)
-  --tolerance X       smallest deficit that counts as slow (default: $kTolerance)
-  --dry-run           print the commands of the next round or of the job instead of running them
+  --expect GB/S       required one-way bandwidth, or adapters: $kPercentOfPort%
+                      of the ports' rate, if the records have it (default: hosts
+                      are compared with each other)
+  --tolerance X       smallest deficit that counts as slow (default:
+                      $kTolerance)
+  --dry-run           print the commands of the next round or of the job instead
+                      of running them
   --help              print this text
 
-Exit status: 0 nothing is slow, 1 failed, 2 usage, 3 something needed is missing, 6 something is slow, 7 could not be
-judged, 130 interrupted (all readings are in FILE).
+Exit status: 0 nothing is slow, 1 failed, 2 usage, 3 something needed is
+missing, 6 something is slow, 7 could not be judged, 130 interrupted (all
+readings are in FILE).
 EOT
 }
 

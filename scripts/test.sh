@@ -26,27 +26,36 @@ readonly kCommitsOfAWork=50
 
 usage() {
     cat <<EOT
-usage: scripts/test.sh [--all] [--preset release|debug|threads] [--only SUITE]... [--without SUITE]...
-       scripts/test.sh [--all] [--preset release|debug|threads] TEST_OR_FOLDER...
+usage: scripts/test.sh [--all] [--preset release|debug|threads]
+                       [--only SUITE]... [--without SUITE]...
+       scripts/test.sh [--all] [--preset release|debug|threads]
+                       TEST_OR_FOLDER...
        scripts/test.sh --lint|--analyze
 
-Installs missing packages (scripts/install_deps.sh --with-tests, and --with-launchers for --all), builds, and runs the tests; see docs/testing.md.
-Suites: ${kSuites[*]}. Tests that need root are skipped without it, with the reason.
+Installs missing packages (scripts/install_deps.sh --with-tests, and
+--with-launchers for --all), builds, and runs the tests; see docs/testing.md.
+Suites: ${kSuites[*]}.
+Tests that need root are skipped without it, with the reason.
 
-  TEST_OR_FOLDER     build and run only these tests: a folder of src/ or tests/, a file in it, or the beginning of
-                     a test's name, such as src/common/core, tests/cli/golden_test.py or cli.golden
-  --all              add the long tests; without TEST_OR_FOLDER and --preset also the programs under the sanitizers,
-                     and clang-tidy over all files
+  TEST_OR_FOLDER     build and run only these tests: a folder of src/ or tests/,
+                     a file in it, or the beginning of a test's name, such as
+                     src/common/core, tests/cli/golden_test.py or cli.golden
+  --all              add the long tests; without TEST_OR_FOLDER and --preset
+                     also the programs under the sanitizers, and clang-tidy over
+                     all files
   --preset release   optimised build in build/ (default)
   --preset debug     address and undefined-behaviour sanitizers, in build-debug/
   --preset threads   thread sanitizer, in build-threads/
   --only SUITE       run only this suite; may be repeated
   --without SUITE    leave this suite out; may be repeated
-  --lint             run clang-format, shellcheck and, over changed files, clang-tidy instead of the tests
-  --analyze          run clang's static analyzer instead of the tests; takes a quarter of an hour
+  --lint             run clang-format, shellcheck and, over changed files,
+                     clang-tidy instead of the tests
+  --analyze          run clang's static analyzer instead of the tests; takes a
+                     quarter of an hour
   --help             print this text
 
-Exit status: 0 all passed, 1 a test or a check failed, 2 usage, 3 something needed is missing.
+Exit status: 0 all passed, 1 a test or a check failed, 2 usage, 3 something
+needed is missing.
 EOT
 }
 

@@ -330,7 +330,8 @@ TEST(RdmaHelp, HasEachOptionWithItsDefault) {
     for (const char* other : {" -f", " -T", " -w", "NCCL_TESTS"}) EXPECT_EQ(text.find(other), std::string::npos);
   }
   EXPECT_NE(help(kSendBw).find("requests in flight per queue pair [128]"), std::string::npos);
-  EXPECT_NE(help(kAtomicBw).find("atomic operation: CMP_AND_SWAP or FETCH_AND_ADD [FETCH_AND_ADD]"), std::string::npos);
+  EXPECT_NE(test::help_in_one_line(kAtomicBw).find("atomic operation: CMP_AND_SWAP or FETCH_AND_ADD [FETCH_AND_ADD]"),
+            std::string::npos);
   EXPECT_EQ(parse_command_line(kSendBw, {"--version"}).text.substr(0, 12), "rdma_send_bw");
 }
 

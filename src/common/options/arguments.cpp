@@ -17,8 +17,8 @@
 namespace fabricbench {
 namespace {
 
-constexpr std::size_t kColumns = 100;
-constexpr std::size_t kTextColumn = 32;  // first column of an option's text
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kTextColumn = 28;  // first column of an option's text
 
 /// `text` in lines of at most `columns`.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
@@ -43,7 +43,7 @@ std::string in_lines(const std::string& text) {
   return all;
 }
 
-/// CLI11's help in 100 columns, with one long name per option: other names differ only by dashes.
+/// CLI11's help in 80 columns, with one long name per option: other names differ only by dashes.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override { return in_lines(app->get_description()); }

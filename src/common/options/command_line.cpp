@@ -45,7 +45,7 @@ std::string footer_of(const CLI::App& app) {
   return "";
 }
 
-/// Gives `app` its --help: the program's purpose, three examples, and the options, in 100 columns.
+/// Gives `app` its --help: the program's purpose, three examples, and the options, in 80 columns.
 void write_help(const Program& program, CLI::App& app) {
   app.name(program.name);
   app.description(description_of(program));
