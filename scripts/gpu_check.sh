@@ -22,8 +22,9 @@ usage: scripts/gpu_check.sh [--programs DIR] [--record FILE] [--part NAME]...
 Runs the built programs on this machine's GPUs and checks their output and exit
 status.
 
-  --programs DIR   folder of the programs (default: build); includes tests/gpu
-                   and bench
+  --programs DIR   folder of the programs (default: the build beside the
+                   scripts, or the installed one); in a build tests/gpu and
+                   bench are checked too
   --record FILE    also write the results to FILE, after a description of the
                    machine
   --part NAME      $(in_columns 19 "run only this part (may be repeated): ${kParts[*]}")
@@ -36,7 +37,7 @@ programs.
 EOT
 }
 
-programs=${FABRICBENCH_PROGRAMS_FOLDER:-build}
+programs=${FABRICBENCH_PROGRAMS_FOLDER:-$(own_programs)}
 record=
 parts=()
 while [[ $# -gt 0 ]]; do

@@ -20,20 +20,11 @@ readonly kKillAfter_s=15 # for the launcher to end before it is killed
 
 programs_folder=${FABRICBENCH_PROGRAMS_FOLDER-} # of the command fabricbench that has called; or from --programs
 
-# Prints the path of a program of the suite: in $programs_folder, in the build beside the scripts, where the suite with these
-# scripts is installed (PREFIX/bin beside PREFIX/share/fabricbench), or on the PATH.
+# Prints the path of a program of the suite: in $programs_folder, in the suite's own folder, or on the PATH.
 find_program() {
-    local root path
-    root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-    if [[ -n $programs_folder ]]; then
-        path=$programs_folder/$1
-    elif [[ -x $root/build/$1 ]]; then
-        path=$root/build/$1
-    elif [[ -x $root/../../bin/$1 ]]; then
-        path=$root/../../bin/$1
-    else
-        path=$(command -v "$1" || true)
-    fi
+    local path
+    path=${programs_folder:-$(own_programs)}/$1
+    if [[ -z $programs_folder && ! -x $path ]]; then path=$(command -v "$1" || true); fi
     [[ -n $path && -x $path ]] || die "$kMissing" \
         "there is no program $1${programs_folder:+ in $programs_folder};" \
         "build it (make), or give its folder with --programs"

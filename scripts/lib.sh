@@ -47,6 +47,23 @@ has_fuzzer() {
         "$1" -x c++ -fsanitize=fuzzer -o /dev/null - 2>/dev/null
 }
 
+# Prints the folder of the programs: the build beside these scripts, where both are installed (PREFIX/libexec/fabricbench
+# beside PREFIX/share/fabricbench), or that of the command fabricbench. If there is none, the build that is missing.
+own_programs() {
+    local suite command
+    suite=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    command=$(command -v fabricbench || true)
+    if [[ -d $suite/build ]]; then
+        echo "$suite/build"
+    elif [[ -d $suite/../../libexec/fabricbench ]]; then
+        realpath "$suite/../../libexec/fabricbench"
+    elif [[ -n $command ]]; then
+        dirname "$(realpath "$command")"
+    else
+        echo "$suite/build"
+    fi
+}
+
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
 # in_columns COLUMN TEXT: the text of an option that begins at COLUMN, in lines of up to 80 columns.

@@ -22,7 +22,8 @@ usage: scripts/rdma_check.sh [--programs DIR] [--record FILE] [--hosts A,B]
 Runs the built programs over RDMA verbs between two ranks, on this host or on
 two hosts, and checks their output and exit status.
 
-  --programs DIR   folder of the programs (default: build)
+  --programs DIR   folder of the programs (default: the build beside the
+                   scripts, or the installed one)
   --record FILE    also write the results to FILE, after a description of the
                    machine
   --hosts A,B      one rank on each of these hosts (default: both on this one)
@@ -40,7 +41,7 @@ no programs.
 EOT
 }
 
-programs=${FABRICBENCH_PROGRAMS_FOLDER:-build}
+programs=${FABRICBENCH_PROGRAMS_FOLDER:-$(own_programs)}
 record=
 device=()
 parts=()

@@ -43,8 +43,8 @@ link, a slow rank and a drifting clock, and compares them with what the programs
 report: rates within $kRatePercent %, times within $kTimePercent %. Takes root,
 and two minutes on two idle processors.
 
-  --programs DIR  folder of the programs (default: build here, else that of
-                  pairwise_bw on the PATH)
+  --programs DIR  folder of the programs (default: the build beside the scripts,
+                  or the installed one)
   --quick         only ${kQuick[*]}
   --list          list the checks
   --help          print this text
@@ -178,16 +178,11 @@ run_check() {
 
 # find_programs [DIR]: sets programs and faults, the library that plants faults in ranks.
 find_programs() {
-    local path
-    programs=${1:-$scripts/../build}
-    if [[ -z $1 && ! -d $programs ]]; then programs=$(dirname "$(command -v pairwise_bw || echo build/)"); fi
+    programs=${1:-$(own_programs)}
     [[ -d $programs ]] || die "$kMissing" "'$programs' is no folder; build the programs, or name their folder by --programs"
     programs=$(cd "$programs" && pwd)
-    faults=
-    for path in "$programs/planted_faults.so" "$programs"/../lib*/fabricbench/planted_faults.so \
-        "$programs"/../lib*/*/fabricbench/planted_faults.so; do
-        if [[ -z $faults && -e $path ]]; then faults=$(realpath "$path"); fi
-    done
+    faults=$programs/planted_faults.so
+    [[ -e $faults ]] || faults=
 }
 
 # The means for all checks, once: without these there is nothing to do.

@@ -136,8 +136,9 @@ def path_of_program(programs, name=PROGRAM):
         if not os.access(path, os.X_OK):
             raise BadInput(f"--programs {programs}: there is no {name} in it; build it (make)", MISSING)
         return path
-    built = Path(__file__).resolve().parents[2] / "build" / name
-    return built if os.access(built, os.X_OK) else shutil.which(name)
+    suite = Path(__file__).resolve().parents[2]
+    beside = (suite / "build" / name, suite.parents[1] / "libexec/fabricbench" / name)
+    return next((path for path in beside if os.access(path, os.X_OK)), None) or shutil.which(name)
 
 
 def judgement_of(results, hosts, why_not):

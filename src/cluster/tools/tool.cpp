@@ -14,11 +14,14 @@
 #include "common/core/plain_text.h"
 #include "common/host/last_words.h"
 #include "common/options/arguments.h"
+#include "common/options/description.h"
 
 namespace fabricbench::cluster {
 
 bool read_command_line(CLI::App& app, int argc, char** argv) {
-  const std::string text = read_arguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  const std::string called = argc > 0 ? called_name(argv[0], app.get_name()) : app.get_name();
+  const std::string text =
+      read_arguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), {}, called);
   fmt::print("{}", text);
   return text.empty();
 }

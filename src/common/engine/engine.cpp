@@ -19,6 +19,7 @@
 #include "common/host/last_words.h"
 #include "common/mpi/environment.h"
 #include "common/options/command_line.h"
+#include "common/options/description.h"
 #include "common/ranks/exchange.h"
 #include "common/report/output_file.h"
 #include "common/watch/interruption.h"
@@ -33,6 +34,8 @@ struct Start {
   int& argc;
   char**& argv;
   mpi::Launch launch;  ///< before MPI has started
+
+  [[nodiscard]] std::string called() const { return argc > 0 ? called_name(argv[0], program.name) : program.name; }
 };
 
 /// Reports an error that every process of `world` has found: the first one prints it. Returns the exit status. Rethrows
@@ -75,7 +78,8 @@ void check_same_program(const mpi::Communicator& world, const Program& program) 
 CommandLine agreed_command_line(const mpi::Communicator& world, const Start& start) {
   check_same_program(world, start.program);
   return parse_command_line(
-      start.program, broadcast_from_first(world, arguments_with_environment(start.program, start.argc, start.argv)));
+      start.program, broadcast_from_first(world, arguments_with_environment(start.program, start.argc, start.argv)),
+      start.called());
 }
 
 /// What is left to do when MPI has ended.
@@ -202,6 +206,10 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
   Outputs outputs;
   std::optional<Watchdog> watchdog;
   try {
+    if (argc == 2 && argv[1] == kDescribeOptions) {  // where programs are built, MPI may not start
+      OutputFile::standard_output().write(parse_command_line(program, {argv[1]}, start.called()).text);
+      return 0;
+    }
     const Interruption interruption([&](int signal, const std::string& word) {
       break_off(program.name, outputs, signal, fmt::format("{} was ended by {}", name, word));
     });

@@ -13,6 +13,7 @@
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
 #include "common/core/version.h"
+#include "common/options/description.h"
 
 namespace fabricbench {
 namespace {
@@ -43,13 +44,17 @@ std::string in_lines(const std::string& text) {
   return all;
 }
 
-/// CLI11's help in 80 columns, with one long name per option: other names differ only by dashes.
+/// CLI11's help in 80 columns, with one long name per option, of the program as the user called it.
 class HelpFormatter final : public CLI::Formatter {
  public:
-  std::string make_description(const CLI::App* app) const override { return in_lines(app->get_description()); }
+  explicit HelpFormatter(std::string called) : called_(std::move(called)) {}
 
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string text = fmt::format("Usage: {} [OPTIONS]", name);
+  std::string make_description(const CLI::App* app) const override {
+    return in_lines(with_called_name(app->get_description(), app->get_name(), called_));
+  }
+
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    std::string text = fmt::format("Usage: {} [OPTIONS]", called_);
     for (const CLI::Option* option : app->get_options()) {
       if (option->get_positional()) text += fmt::format(" [{}...]", option->get_single_name());
     }
@@ -64,7 +69,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   std::string make_option(const CLI::Option* option, bool /*is_positional*/) const override {
-    std::string text = fmt::format("  {}", names_of(*option));
+    std::string text = fmt::format("  {}", fmt::join(listed_names(*option), ", "));
     if (!option->get_option_text().empty()) text += " " + option->get_option_text();
     const std::string indent(kTextColumn, ' ');
     text += text.size() + 2 > kTextColumn ? "\n" + indent : std::string(kTextColumn - text.size(), ' ');
@@ -73,12 +78,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
  private:
-  static std::string names_of(const CLI::Option& option) {
-    if (option.get_positional()) return option.get_single_name();
-    std::string names;
-    for (const std::string& letter : option.get_snames()) names += fmt::format("-{}, ", letter);
-    return names + "--" + option.get_lnames().front();
-  }
+  std::string called_;
 };
 
 /// An option's first names, as the user may have typed them: `-b,--minbytes`.
@@ -142,11 +142,14 @@ std::string without_value(const CLI::App& app, const std::string& problem) {
 
 }  // namespace
 
-std::string read_arguments(CLI::App& app, std::vector<std::string> arguments, const std::vector<OtherName>& others) {
-  app.formatter(std::make_shared<HelpFormatter>());
+std::string read_arguments(CLI::App& app, std::vector<std::string> arguments, const std::vector<OtherName>& others,
+                           const std::string& called) {
+  const std::string name = called.empty() ? app.get_name() : called;
+  app.formatter(std::make_shared<HelpFormatter>(name));
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", fmt::format("{} (fabricbench) {}", app.get_name(), kVersion),
                        "print the version and exit");
+  if (arguments.size() == 1 && arguments.front() == kDescribeOptions) return describe_options(app, name);
   app.allow_extras();
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {

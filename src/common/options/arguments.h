@@ -17,8 +17,9 @@ struct OtherName {
 };
 
 /// Reads `arguments`, without the program's name, into the variables of `app`'s options; adds --help and --version.
-/// Returns what one of them prints, help in 80 columns, if it was given; else an empty text. Throws UsageError.
+/// Returns what one of them prints, help in 80 columns, if it was given; else an empty text. `called`: how the user
+/// called the program, which its help says; empty: as the app is named. Throws UsageError.
 [[nodiscard]] std::string read_arguments(CLI::App& app, std::vector<std::string> arguments,
-                                         const std::vector<OtherName>& others = {});
+                                         const std::vector<OtherName>& others = {}, const std::string& called = "");
 
 }  // namespace fabricbench

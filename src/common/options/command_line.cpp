@@ -125,12 +125,13 @@ std::string help_of(const Option& option, const Options& defaults) {
   return text;
 }
 
-CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments) {
+CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments,
+                               const std::string& called) {
   Parser parser(program);
   declare(parser);
   write_help(program, parser.app);
   OwnWords own = in_own_words(program, arguments);
-  if (std::string text = read_arguments(parser.app, own.arguments, other_names(program)); !text.empty())
+  if (std::string text = read_arguments(parser.app, own.arguments, other_names(program), called); !text.empty())
     return {{}, std::move(text), {}};
   return {options_from(parser), "", std::move(own.notices)};
 }

@@ -14,8 +14,10 @@ struct CommandLine {
   std::vector<std::string> notices;  ///< how options of other tools were read
 };
 
-/// Reads the arguments after the program's name. Throws UsageError.
-[[nodiscard]] CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments);
+/// Reads the arguments after the program's name. `called`: how the user called it, for --help; empty: by its name.
+/// Throws UsageError.
+[[nodiscard]] CommandLine parse_command_line(const Program& program, const std::vector<std::string>& arguments,
+                                             const std::string& called = "");
 
 /// The arguments of rank 0, after options from the environment.
 [[nodiscard]] std::vector<std::string> arguments_with_environment(const Program& program, int argc, char** argv);

@@ -1,0 +1,83 @@
+#include "manuals/manual.h"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fabricbench::manuals {
+namespace {
+
+std::vector<std::string> split(const std::string& text, std::string_view between) {
+  std::vector<std::string> parts;
+  std::size_t from = 0;
+  for (std::size_t to = 0; to != std::string::npos; from = to + between.size()) {
+    to = text.find(between, from);
+    parts.push_back(text.substr(from, to == std::string::npos ? to : to - from));
+  }
+  return parts;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  std::istringstream stream{std::string(text)};
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void add_line(Manual& manual, const std::vector<std::string>& fields) {
+  const std::string& kind = fields.front();
+  if (kind == "name" && fields.size() == 2) {
+    manual.name = fields[1];
+  } else if (kind == "about" && fields.size() == 2) {
+    manual.about.push_back(fields[1]);
+  } else if (kind == "argument" && fields.size() == 3) {
+    manual.arguments.push_back({fields[1], fields[2]});
+  } else if (kind == "option" && fields.size() == 5) {
+    manual.options.push_back({fields[1], split(fields[2], ", "), fields[3], fields[4]});
+  } else {
+    throw std::runtime_error(fmt::format("a description has the line '{}'", fmt::join(fields, " ")));
+  }
+}
+
+}  // namespace
+
+Manual read_manual(std::string_view described) {
+  Manual manual;
+  for (const std::string& line : lines_of(described)) add_line(manual, split(line, "\t"));
+  if (manual.name.empty() || manual.about.empty() || manual.options.empty())
+    throw std::runtime_error("a description lacks name, purpose or options");
+  return manual;
+}
+
+std::vector<Command> read_commands(std::string_view help) {
+  std::vector<Command> commands;
+  for (const std::string& line : lines_of(help)) {
+    std::istringstream words(line);
+    Command command;
+    if (!line.starts_with("  ") || !(words >> command.name) || std::islower(line[2]) == 0) continue;
+    std::getline(words >> std::ws, command.purpose);
+    commands.push_back(command);
+  }
+  return commands;
+}
+
+std::vector<DescribedOption> options_in_help(std::string_view help) {
+  std::vector<DescribedOption> options;
+  for (const std::string& line : lines_of(help)) {
+    if (!line.starts_with("  -")) continue;
+    DescribedOption option{};
+    // Names and words for values stand before two spaces.
+    std::istringstream words(line.substr(2, line.find("  ", 2) - 2));
+    for (std::string word; words >> word;) {
+      word.erase(std::remove(word.begin(), word.end(), ','), word.end());
+      (word.starts_with("-") ? option.names.emplace_back() : option.value) = word;
+    }
+    options.push_back(option);
+  }
+  return options;
+}
+
+}  // namespace fabricbench::manuals
