@@ -1,14 +1,20 @@
 # Compute nodes are to need MPI and nothing else. A library of which the distribution has an archive is linked statically;
 # of another one, the shared library is installed with the programs.
 
+# Copies of what is installed with the programs: no package of the distribution has these files.
+set(FABRICBENCH_BROUGHT_LIBRARIES ${PROJECT_BINARY_DIR}/libraries)
+file(MAKE_DIRECTORY ${FABRICBENCH_BROUGHT_LIBRARIES})
+
 # fabricbench_bring(FILE): installs this shared library where the programs look first, under the name that they ask for.
 function(fabricbench_bring file)
   execute_process(COMMAND ${CMAKE_READELF} -d ${file} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
   if(NOT dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
     message(FATAL_ERROR "${file} is no shared library with a soname, so it cannot be installed with the programs")
   endif()
+  set(copy ${FABRICBENCH_BROUGHT_LIBRARIES}/${CMAKE_MATCH_1})
   file(REAL_PATH ${file} real)
-  install(PROGRAMS ${real} DESTINATION ${CMAKE_INSTALL_LIBDIR}/fabricbench RENAME ${CMAKE_MATCH_1})
+  file(COPY_FILE ${real} ${copy} ONLY_IF_DIFFERENT)
+  install(PROGRAMS ${copy} DESTINATION ${CMAKE_INSTALL_LIBDIR}/fabricbench)
 endfunction()
 
 # fabricbench_link_statically(TARGET NAME): makes the imported TARGET the archive libNAME.a, or brings its shared library.

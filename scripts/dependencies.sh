@@ -58,6 +58,9 @@ test    command  clang-tidy          clang-tidy           clang-tools-extra
 test    command  clang++             clang                clang
 test    fuzzer   clang++             libclang-rt-dev      compiler-rt
 test    command  shellcheck          shellcheck           ShellCheck
+test    command  groff               groff-base           groff-base
+test    command  zsh                 zsh                  zsh
+test    command  fish                fish                 fish
 launch  daemon   munged              munge                -
 launch  daemon   slurmctld           slurmctld            -
 launch  daemon   slurmd              slurmd               -
@@ -65,6 +68,9 @@ launch  command  sbatch              slurm-client         -
 launch  daemon   sshd                openssh-server       -
 launch  command  ssh                 openssh-client       -
 launch  command  hydra_pmi_proxy     mpich                -
+launch  command  debootstrap         debootstrap          -
+launch  command  curl                curl                 curl
+launch  command  rpmbuild            rpm                  rpm-build
 EOT
 }
 

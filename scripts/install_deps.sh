@@ -20,9 +20,9 @@ relatives). It needs root or sudo, unless nothing is missing.
   --with-reports  also install packages for reports (fabricbench report)
   --with-tests    also install packages for reports, the tests and linters
   --with-launchers
-                  also install Slurm, sshd and MPICH's launcher, which only the
-                  long tests use (Debian, Ubuntu); their services are not
-                  started, now or later
+                  also install Slurm, sshd, MPICH's launcher, debootstrap and
+                  rpmbuild, which only the long tests use (Debian, Ubuntu);
+                  services are not started, now or later
   --dry-run       print the commands and change nothing
   --help          print this text
 

@@ -6,7 +6,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Each suite is a ctest label. A suite without a test is a failure.
-readonly kSuites=(unit mpi cli nccl cluster rdma faults)
+readonly kSuites=(unit mpi cli nccl cluster rdma faults packaging)
 # Suites under the sanitizers by default. Hosts and guests share the processors, which sanitizers slow down too much.
 readonly kSanitizedSuites=(unit mpi cli nccl)
 # And under the thread sanitizer, which slows programs down tenfold: MPI jobs would end at their time limits.

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Builds the suite and runs some programs on bare systems of other releases, with Open MPI and with MPICH.
+set -euo pipefail
+
+# shellcheck source=tests/bare_machine/bare_system.sh
+source "$(dirname "${BASH_SOURCE[0]}")/bare_system.sh"
+
+readonly kSuites=(bookworm trixie jammy noble)
+readonly kMpis=(openmpi mpich)
+
+usage() {
+    cat <<EOT
+usage: sudo tests/bare_machine/try_systems.sh [--dir DIR] [--limit SECONDS] [--keep] [SUITE...]
+
+Clones this checkout's HEAD into a bare system of each SUITE (default: ${kSuites[*]}), and there, with the packages of
+scripts/install_deps.sh, builds with Open MPI and with MPICH, installs, and runs some programs.
+
+  --dir DIR         below /tmp; keeps the bare systems, so that the next trial is fast (default /tmp/fabricbench-bare)
+  --limit SECONDS   for each suite (default 7200)
+  --keep            keep the systems that were tried, in DIR/trial-SUITE
+  --help            print this text
+
+Exit status: 0 all as expected, 1 something was not, 2 usage, 77 skipped: not root, or a suite's packages cannot be had.
+EOT
+}
+
+# try_mpi MPI: builds, installs and runs. All ranks are on this host, however few processors it has.
+try_mpi() {
+    local mpi=$1 variables launch="mpirun.$1 -np 2"
+    variables="OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1"
+    variables+=" PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
+    launch="env $variables $launch"
+    expect 0 root "cd fabricbench && cmake --preset release -B build-$mpi -DMPI_CXX_COMPILER=mpicxx.$mpi \
+-DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.$mpi && cmake --build build-$mpi"
+    expect 0 root "cmake --install fabricbench/build-$mpi --prefix /opt/$mpi >/dev/null && ls /opt/$mpi/bin"
+    expect 0 root "$launch /opt/$mpi/bin/fb_all_reduce_perf -b 8 -e 64K -n 10 --json $mpi.jsonl"
+    expect 0 root "$launch /opt/$mpi/bin/fb_send_recv_lat -b 8 -e 8 -n 10"
+    expect 0 root "$launch /opt/$mpi/bin/fb_tcp_bw -b 64K -e 64K -n 5"
+    expect 0 root "/opt/$mpi/bin/fabricbench table $mpi.jsonl"
+    expect 0 root "/opt/$mpi/bin/fb_list_hosts -H 'node[1-3]'"
+    # No RDMA device, or another one that this host has and the system sees.
+    expect 0 root "$launch /opt/$mpi/bin/fb_rdma_write_bw -n 5 || test \$? -eq 3"
+}
+
+inside() {
+    local root=$1 suite=$2 mpi
+    mount_system "$root"
+    chroot "$root" apt-get update -qq
+    expect 0 root "fabricbench/scripts/install_deps.sh"
+    expect 0 root "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends mpich libmpich-dev"
+    # shellcheck disable=SC2016  # dpkg-query expands these
+    say "$suite: $(chroot "$root" dpkg-query -W -f '${Package} ${Version}, ' g++ cmake libopenmpi-dev libmpich-dev libfmt-dev)"
+    for mpi in "${kMpis[@]}"; do
+        try_mpi "$mpi"
+    done
+}
+
+main() {
+    if [[ ${1-} == --inside ]]; then
+        inside "$2" "$3"
+        return
+    fi
+    local limit_s=7200 suites=() suite repository
+    while (($# > 0)); do
+        case $1 in
+            --dir) dir=${2:?--dir needs a directory} && shift ;;
+            --limit)
+                [[ ${2-} =~ ^[1-9][0-9]*$ ]] || die 2 "'${2-}' is not a number of seconds; write one such as 7200"
+                limit_s=$2
+                shift
+                ;;
+            --keep) keep=yes ;;
+            -h | --help) usage && exit 0 ;;
+            *)
+                [[ " ${kSuites[*]} " == *" $1 "* ]] || die 2 "'$1' is not a suite; write one of: ${kSuites[*]}"
+                suites+=("$1")
+                ;;
+        esac
+        shift
+    done
+    repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+    require_root
+    [[ ${#suites[@]} -gt 0 ]] || suites=("${kSuites[@]}")
+    for suite in "${suites[@]}"; do
+        has_packages "$suite" || skip "the packages of $suite cannot be had here"
+        make_base "$suite"
+        trial=$dir/trial-$suite
+        make_trial "$trial" "$suite"
+        git clone --quiet --no-hardlinks "$repository" "$trial/root/fabricbench"
+        run_trial "$suite" "$limit_s" "$suite"
+    done
+}
+
+main "$@"
