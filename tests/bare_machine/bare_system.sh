@@ -72,7 +72,7 @@ mirror_of() {
         awk -v release="$1" -v codename="$(host_codename)" \
             '($2 == release || (release != "jammy" && release != "noble" && $2 == codename)) && $3 == "main" && !seen++ { print $1 }')
     if [[ -n $host ]]; then
-        echo "$host"
+        echo "${host%/}"
     elif is_ubuntu "$1"; then
         echo "$kUbuntuMirror"
     fi
