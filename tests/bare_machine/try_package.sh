@@ -24,7 +24,7 @@ inside() {
     local root=$1
     mount_system "$root"
     chroot "$root" apt-get update -qq
-    expect 0 root "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./fabricbench.deb"
+    expect 0 root "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./fabricbench.deb >/dev/null"
     expect 0 root "! command -v c++ && ! command -v mpicxx"
     expect 0 root "! dpkg-query -W -f '\${Depends}' fabricbench | grep -E 'libfmt|libsimdjson'"
     expect 0 root "! ldd /usr/libexec/fabricbench/* 2>&1 | grep 'not found'"

@@ -14,7 +14,7 @@ LIBMPI = os.environ["FABRICBENCH_LIBMPI"].split()
 MPIEXEC = os.environ["FABRICBENCH_MPIEXEC"]
 FRONT = "fabricbench"
 PREFIX = "/opt/fabricbench"
-TIMEOUT_S = 240  # of what hangs; nothing takes so long by itself
+TIMEOUT_S = 600  # of what hangs; nothing takes so long by itself
 
 
 def run(*words, **options):
