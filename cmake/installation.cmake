@@ -36,6 +36,10 @@ install(DIRECTORY examples DESTINATION ${FABRICBENCH_SHAREDIR} USE_SOURCE_PERMIS
 install(DIRECTORY results/presets DESTINATION ${FABRICBENCH_SHAREDIR})
 install(FILES docs/output.schema.json DESTINATION ${FABRICBENCH_SHAREDIR})
 
+# For `module use PREFIX/share/fabricbench/modulefiles`.
+install(FILES packaging/fabricbench.lua DESTINATION ${FABRICBENCH_SHAREDIR}/modulefiles/fabricbench
+        RENAME ${PROJECT_VERSION}.lua)
+
 # Beside each other as in the sources, so that their links lead somewhere.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${FABRICBENCH_DOCDIR})
 install(DIRECTORY docs DESTINATION ${FABRICBENCH_DOCDIR} PATTERN output.schema.json EXCLUDE)

@@ -7,6 +7,7 @@
 #   daemon NAME      the same, or where the system keeps programs of root
 #   header FILE      found by the C++ compiler
 #   library FILE     known to the C++ compiler
+#   file NAME        exists
 #   static NAME      found on the PATH, statically linked
 #   fuzzer NAME      a compiler that has libFuzzer
 #   module NAMES     all imported by the python3 on the PATH, or by the system's, which packages install into
@@ -61,6 +62,7 @@ test    command  shellcheck          shellcheck           ShellCheck
 test    command  groff               groff-base           groff-base
 test    command  zsh                 zsh                  zsh
 test    command  fish                fish                 fish
+test    file     /usr/share/lmod/lmod/init/bash  lmod     Lmod
 launch  daemon   munged              munge                -
 launch  daemon   slurmctld           slurmctld            -
 launch  daemon   slurmd              slurmd               -
@@ -82,6 +84,7 @@ is_there() {
         header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$2" | c++ -E -x c++ - ;;
         # The compiler prints a full path for a library that it has, and the bare name otherwise.
         library) [[ $(c++ -print-file-name="$2") == /* ]] ;;
+        file) [[ -e $2 ]] ;;
         fuzzer) has_fuzzer "$2" ;;
         static) command -v "$2" && ! grep -q /lib64/ld-linux "$(command -v "$2")" ;;
         module) python3 -c "import $2" || /usr/bin/python3 -c "import $2" ;;

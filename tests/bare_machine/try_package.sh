@@ -25,7 +25,7 @@ inside() {
     mount_system "$root"
     chroot "$root" apt-get update -qq
     expect 0 root "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./fabricbench.deb >/dev/null"
-    expect 0 root "! command -v c++ && ! command -v mpicxx"
+    expect 0 root "! command -v c++ && ! command -v cc"
     expect 0 root "! dpkg-query -W -f '\${Depends}' fabricbench | grep -E 'libfmt|libsimdjson'"
     expect 0 root "! ldd /usr/libexec/fabricbench/* 2>&1 | grep 'not found'"
     expect 0 root "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \

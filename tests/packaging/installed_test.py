@@ -141,6 +141,14 @@ class Use(InstalledTest):  # 2 ranks, 20 s
                              "from report_page.judging import path_of_program; print(path_of_program(None))", scripts)
         self.assertEqual(place.strip(), str(self.programs / "find_slow_links"))
 
+    def test_the_module_file_sets_path_and_folder(self):
+        init = "/usr/share/lmod/lmod/init/bash"
+        if not os.path.exists(init):
+            self.skipTest("there is no Lmod here, which reads the module file")
+        told = self.succeed("bash", "-c", f'source {init}; module use "$1" && module load fabricbench && '
+                            'command -v fabricbench && echo "$FABRICBENCH"', "-", self.share / "modulefiles")
+        self.assertEqual(told.split(), [str(self.bin / FRONT), str(self.share)])
+
     def test_scripts_explain_themselves(self):
         for name in ("accept.sh", "sweep_pairs.sh", "check_node_pair.sh", "record_baseline.sh", "selftest.sh", "gpu_check.sh",
                      "rdma_check.sh", "install_deps.sh"):

@@ -43,6 +43,6 @@ inline std::string refusal(const Program& program, const std::string& line) {
   return "";
 }
 
-std::string help(const Program& program) { return parse_command_line(program, {"--help"}).text; }
+inline std::string help(const Program& program) { return parse_command_line(program, {"--help"}).text; }
 
 }  // namespace fabricbench::test
