@@ -155,7 +155,7 @@ choose_job() {
 }
 
 main() {
-    local host_options=() mpi_options=() hosts=() program=() launch=() command=() total=0 launcher='' agent='' kind=all
+    local host_options=() mpi_options=() settings=() hosts=() program=() launch=() command=() total=0 launcher='' agent='' kind=all
     local dry_run=no said
     read_options "$@"
     use_mpi
@@ -163,7 +163,7 @@ main() {
     find_hosts
     choose_job
     command=("${launch[@]}" "${mpi_options[@]}" "${program[@]}")
-    if [[ $launcher == mpirun ]]; then settings=("${mpi_environment[@]}"); fi
+    if [[ $launcher == mpirun && $(kind_of_mpirun) == open_mpi ]]; then settings=("${mpi_environment[@]}"); fi
     if [[ $dry_run == yes ]]; then
         printf '%s\n' "${settings[*]:+${settings[*]} }$(quoted "${command[@]}")"
         return
@@ -173,5 +173,4 @@ main() {
     exec "${command[@]}" </dev/null
 }
 
-settings=() # of the environment, as a user would give them to the launcher
 main "$@"

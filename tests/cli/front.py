@@ -7,7 +7,6 @@ says. The words of --dry-run are those of a shell.
 import os
 import pathlib
 import shlex
-import shutil
 import subprocess
 import tempfile
 import unittest
@@ -85,7 +84,3 @@ class FrontTest(unittest.TestCase):
     def refused(self, status, message, *words, **variables):
         result = self.front(*words, **variables)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (status, "", f"{message}\n"))
-
-
-def has_tool(name):
-    return shutil.which(name) is not None

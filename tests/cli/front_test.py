@@ -1,11 +1,14 @@
 """The command fabricbench: its list, what it starts and how, and what it says of a host."""
 
 import os
+import pathlib
 import re
+import shutil
 
-from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, FrontTest, has_tool
+from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, FrontTest
 
 ALL_REDUCE, LATENCY = str(PROGRAMS / "all_reduce_perf"), str(PROGRAMS / "send_recv_lat")
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 COLUMNS = 80
 
 
@@ -161,6 +164,40 @@ class Run(FrontTest):  # 1 rank, 10 s
         self.assertEqual(self.dry_run("all_reduce", "-np", "2", program=link)[-1], ALL_REDUCE)
 
 
+class Installed(FrontTest):  # 1 rank, 3 s
+    """Programs, links to them and scripts, each in the folder where an installation has them."""
+
+    def setUp(self):
+        super().setUp()
+        prefix = self.folder / "prefix"
+        self.programs = prefix / "libexec" / "fabricbench"
+        self.programs.mkdir(parents=True)
+        for name in ("fabricbench", "list_hosts", "all_reduce_perf", "pairwise_bw"):
+            shutil.copy2(PROGRAMS / name, self.programs)
+        shutil.copytree(SCRIPTS, prefix / "share" / "fabricbench" / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        self.link = prefix / "bin" / "fabricbench"
+        self.link.parent.mkdir()
+        self.link.symlink_to("../libexec/fabricbench/fabricbench")
+        self.make_launcher()
+
+    def test_finds_programs(self):
+        words = self.dry_run("all_reduce", "--hosts", "node[1-2]", program=self.link)
+        self.assertEqual(words[-1], str(self.programs / "all_reduce_perf"))
+        self.assertEqual(self.front("list_hosts", "-H", "a,b", program=self.link).stdout, "a\nb\n")
+        self.refused(3, f"fabricbench: there is no program tcp_bw in {self.programs}; this build left it out, and CMake says why",
+                     "tcp_bw", program=self.link)
+
+    def test_scripts_find_programs(self):
+        result = self.front("check_node_pair", "node1", "node2", "--test", "pairwise_bw", "--dry-run", program=self.link)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn(f" {self.programs / 'pairwise_bw'} ", result.stdout)
+
+    def test_without_scripts(self):
+        shutil.rmtree(self.folder / "prefix" / "share")
+        self.refused(3, "fabricbench: there is no scripts/plot.py above the program; install the suite as a whole, or run plot.py "
+                     "from its sources", "plot", program=self.link)
+
+
 class Slurm(FrontTest):  # 1 rank, 3 s
 
     def setUp(self):
@@ -231,7 +268,7 @@ class Doctor(FrontTest):  # 2 ranks, 15 s
         self.assertEqual((result.returncode, result.stderr), (3, ""), result.stdout)
         self.assertEqual(self.state_of("mpirun", result), ("missing", "neither mpirun nor srun is on the PATH"))
         self.assertEqual(self.state_of("parallel", result)[0], "absent")
-        if has_tool("apt-get"):
+        if shutil.which("apt-get"):
             self.assertRegex(result.stdout, r"(?m)^ +mend: (sudo )?apt-get install -y openmpi-bin$")
             self.assertRegex(result.stdout, r"(?m)^ +mend: (sudo )?apt-get install -y parallel$")
         self.assertIn("Missing for every program: 1; what mends it is above.", result.stdout)
