@@ -1,8 +1,11 @@
-"""Spack's recipe, for a checkout of the sources:
+"""A recipe of Spack 1, for a checkout of the sources:
 
-    spack repo add packaging/spack
+    spack repo add packaging/spack/spack_repo/fabricbench
     spack dev-build fabricbench@0.1.0
 """
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cuda import CudaPackage
 
 from spack.package import *
 
