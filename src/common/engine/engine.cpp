@@ -52,9 +52,10 @@ int refuse(const mpi::Communicator& world, const Start& start, const Error& erro
 }
 
 /// This process's own command line: what --help prints, or the options until all processes have agreed on them.
-CommandLine own_command_line(const Program& program, int argc, char** argv) {
+CommandLine own_command_line(const Start& start) {
   try {
-    return parse_command_line(program, arguments_with_environment(program, argc, argv));
+    return parse_command_line(start.program, arguments_with_environment(start.program, start.argc, start.argv),
+                              start.called());
   } catch (const Error&) {  // which is reported when all have started
     return {};
   }
@@ -78,8 +79,7 @@ void check_same_program(const mpi::Communicator& world, const Program& program) 
 CommandLine agreed_command_line(const mpi::Communicator& world, const Start& start) {
   check_same_program(world, start.program);
   return parse_command_line(
-      start.program, broadcast_from_first(world, arguments_with_environment(start.program, start.argc, start.argv)),
-      start.called());
+      start.program, broadcast_from_first(world, arguments_with_environment(start.program, start.argc, start.argv)));
 }
 
 /// What is left to do when MPI has ended.
@@ -206,14 +206,10 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
   Outputs outputs;
   std::optional<Watchdog> watchdog;
   try {
-    if (argc == 2 && argv[1] == kDescribeOptions) {  // where programs are built, MPI may not start
-      OutputFile::standard_output().write(parse_command_line(program, {argv[1]}, start.called()).text);
-      return 0;
-    }
     const Interruption interruption([&](int signal, const std::string& word) {
       break_off(program.name, outputs, signal, fmt::format("{} was ended by {}", name, word));
     });
-    const CommandLine own = own_command_line(program, argc, argv);
+    const CommandLine own = own_command_line(start);
     if (!own.text.empty()) {  // also where MPI does not start
       if (rank == 0) OutputFile::standard_output().write(own.text);
       return 0;

@@ -149,7 +149,7 @@ std::string read_arguments(CLI::App& app, std::vector<std::string> arguments, co
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", fmt::format("{} (fabricbench) {}", app.get_name(), kVersion),
                        "print the version and exit");
-  if (arguments.size() == 1 && arguments.front() == kDescribeOptions) return describe_options(app, name);
+  if (!arguments.empty() && arguments.back() == kDescribeOptions) return describe_options(app, name);
   app.allow_extras();
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
