@@ -272,6 +272,14 @@ TEST(OtherTools, AreNamedWhereOnlyOtherProgramsReadThem) {
             "all_reduce_perf");
 }
 
+TEST(OtherTools, ProgramsOfOurOwnAreNamedThatHaveAnOption) {
+  EXPECT_EQ(refusal(kAllReduce, "--streams 4"),
+            "unknown option '--streams'; tcp_bw has it, and all_reduce_perf does not; --help lists those of "
+            "all_reduce_perf");
+  EXPECT_NE(refusal(kAllReduce, "--window=4").find("; send_recv_bw, tcp_bw"), std::string::npos);
+  EXPECT_NE(refusal(kTcpBw, "--redop sum").find("unknown option"), std::string::npos);
+}
+
 TEST(OtherTools, SayWhatDiffersInWhatIsReplaced) {
   EXPECT_EQ(in_own_words(kWriteBw, words("--out_json_file run.json")).notices,
             (std::vector<std::string>{

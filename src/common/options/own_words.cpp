@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/options/other_tools.h"
+#include "common/options/verbs_programs.h"
 
 namespace fabricbench {
 namespace {
@@ -215,9 +217,29 @@ std::string_view typed_name(const Option& option) {
                   word, word, program.name));
 }
 
-/// Refuses an option that only programs for another tool have.
+/// The names of one program of each kind that has an option.
+std::vector<std::string> programs_with(std::string_view option) {
+  const Program kinds[] = {collective_program("all_reduce_perf", ""),
+                           message_program("send_recv_bw", "", true),
+                           tcp_program("tcp_bw", "", true),
+                           verbs_program("rdma_write_bw", "", {}),
+                           connection_program("rdma_cm_connect", ""),
+                           sweep_program("pairwise_bw", ""),
+                           copy_program("gpu_copy_bw", "")};
+  std::vector<std::string> names;
+  for (const Program& program : kinds) {
+    if (has_option(program, option)) names.push_back(program.name);
+  }
+  return names;
+}
+
+/// Refuses an option that only other programs have, or programs for another tool.
 void refuse_option_elsewhere(const Program& program, std::string_view name) {
   if (!name.starts_with("--")) return;  // letters mean something in every tool
+  if (const std::vector<std::string> others = programs_with(name); !others.empty()) {
+    throw UsageError(fmt::format("unknown option '{}'; {} {} it, and {} does not; --help lists those of {}", name,
+                                 enumerated(others), others.size() == 1 ? "has" : "have", program.name, program.name));
+  }
   const Found found = find(name, [](const OtherTool&) { return true; });
   if (found.tool == nullptr) return;
   throw UsageError(fmt::format("unknown option '{}'; {} has it, for which there are {} here; --help lists those of {}",
