@@ -12,7 +12,8 @@ usage: scripts/quickstart.sh [-np N] [--no-run] [-- ARGUMENTS]
 Installs missing packages (scripts/install_deps.sh), builds into build/, and
 runs all_reduce_perf on this host.
 
-  -np N          number of ranks (default: 2, 4 or 8, as this process may use cores)
+  -np N          number of ranks (default: 2, 4 or 8, as this process may use
+                 cores)
   --no-run       stop after the build
   -- ARGUMENTS   arguments of all_reduce_perf (default: -b 8 -e 64M -f 2)
   --help         print this text

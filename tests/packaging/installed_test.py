@@ -38,7 +38,7 @@ class Layout(InstalledTest):  # 1 rank, 10 s
             with self.subTest(name):
                 command = self.command_of(name)
                 if name == FRONT:
-                    self.assertIn(f"usage: {FRONT} COMMAND", self.succeed(self.bin / command, "--help"))
+                    self.assertIn(f"usage: {FRONT} PROGRAM", self.succeed(self.bin / command, "--help"))
                 else:
                     told = self.succeed(self.bin / command, "--describe-options")
                     self.assertEqual(told.splitlines()[0], f"name\t{command}")

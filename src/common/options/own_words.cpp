@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
+#include "common/core/nearest_names.h"
 #include "common/core/wording.h"
 #include "common/options/other_tools.h"
 #include "common/options/verbs_programs.h"
@@ -233,10 +234,20 @@ std::vector<std::string> programs_with(std::string_view option) {
   return names;
 }
 
+/// Whether an unknown long option is one letter away from one that the program has.
+bool is_a_slip(const Program& program, std::string_view given) {
+  return std::any_of(program.options.begin(), program.options.end(), [&](const Option& option) {
+    const std::vector<std::string_view> names = names_in(option.names);
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return name.size() > 2 && name_distance(given, name) <= 1; });
+  });
+}
+
 /// Refuses an option that only other programs have, or programs for another tool.
 void refuse_option_elsewhere(const Program& program, std::string_view name) {
   if (!name.starts_with("--")) return;  // letters mean something in every tool
-  if (const std::vector<std::string> others = programs_with(name); !others.empty()) {
+  const std::vector<std::string> others = programs_with(name);
+  if (!others.empty() && !is_a_slip(program, name)) {
     throw UsageError(fmt::format("unknown option '{}'; {} {} it, and {} does not; --help lists those of {}", name,
                                  enumerated(others), others.size() == 1 ? "has" : "have", program.name, program.name));
   }

@@ -10,7 +10,7 @@ import time
 import jsonschema
 
 from copying import HOST_KINDS, LIMIT_S, PROGRAM, QUICK, SCHEMA, SPEED, CopyTest, copies, odd
-from launch import Job, command, environment, in_a_few_tries, wait_until
+from launch import TEST_PROGRAMS, Job, command, environment, in_a_few_tries, wait_until
 from on_gpus import FAKES, MISSING, OK, TIMEOUT, USAGE, WRONG_DATA, library_path
 
 
@@ -270,7 +270,8 @@ class Endings(CopyTest):  # 2 ranks, 10 s
         """What the finished epochs tell is in the table and in the files. A busy machine takes longer to finish one."""
         file, csv_file = self.directory / "run.json", self.directory / "run.csv"
         for patience_s in (0.5, 4, 32):
-            job = Job(command(2, (*QUICK, "--epochs", 100000, "--json", file, "--csv", csv_file, "--force"), program=PROGRAM),
+            job = Job(command(2, (*QUICK, "--epochs", 100000, "--json", file, "--csv", csv_file, "--force"),
+                              program=str(TEST_PROGRAMS / "gpu_copy_bw")),
                       env=environment(FAKE_CUDA_DEVICES="2", FAKE_CUDA_COPY_MB_PER_S=SPEED,
                                       OMPI_MCA_odls_base_sigkill_timeout="5"))
             self.addCleanup(job.__exit__)
