@@ -11,10 +11,11 @@ install() {
     local package
     package=$(package_of "$@")
     mend=
-    [[ -n $package ]] || return 0
-    mend="$(package_manager) install -y $package"
-    is_root || mend="sudo $mend"
+    [[ -z $package ]] || mend=$(as_root "$(package_manager) install -y $package")
 }
+
+# as_root COMMAND: prints it as a user calls it.
+as_root() { is_root && echo "$1" || echo "sudo $1"; }
 
 # look_for KIND NAME LEVEL WORDS: tells whether what the table calls so is there. WORDS say what it is for.
 look_for() {
@@ -46,7 +47,10 @@ probe() {
         0) tell ok "$name" "$probed works${library:+, on $library}" ;;
         "$kMissing") tell "$level" "$name" "${words:-$probed ended with status $status}" "$mend" ;;
         124 | 137) tell unknown "$name" "$probed did not end within $kProbe_s s${words:+: $words}" ;;
-        *) tell unknown "$name" "$probed ended with status $status${words:+: $words}" ;;
+        *)
+            mend=
+            [[ $words != *plm_rsh_agent* ]] || install command ssh # Open MPI wants it even where all ranks are here
+            tell unknown "$name" "$probed ended with status $status${words:+: $words}" "$mend" ;;
     esac
 }
 
@@ -141,7 +145,7 @@ check_rdma() {
         tell absent "RDMA devices" "/sys/class/infiniband lists none" \
             "the adapter's driver, or: rdma link add rxe0 type rxe netdev NAME"
     elif ! compgen -G '/dev/infiniband/uverbs*' >/dev/null; then
-        tell absent "RDMA devices" "/dev/infiniband has no uverbs device" "modprobe ib_uverbs, and in a container --device /dev/infiniband"
+        tell absent "RDMA devices" "/dev/infiniband has no uverbs device" "$(as_root 'modprobe ib_uverbs'), and in a container --device /dev/infiniband"
     elif ((${#active[@]} == 0)); then
         tell absent "RDMA devices" "no port is ACTIVE" "cable, switch and opensm; ibstat shows the ports"
     else
@@ -167,7 +171,7 @@ check_huge_pages() {
     if [[ ${free:-0} -gt 0 ]]; then
         tell ok "huge pages" "$free are free"
     else
-        tell absent "huge pages" "none are free, for --memory hugepages" "sysctl -w vm.nr_hugepages=1024"
+        tell absent "huge pages" "none are free, for --memory hugepages" "$(as_root 'sysctl -w vm.nr_hugepages=1024')"
     fi
 }
 

@@ -30,14 +30,14 @@ EPILOG = """\
   fabricbench plot run.jsonl -o run.svg --dark
 
 RUN.jsonl are records that programs wrote with --json; a folder stands for all
-*.jsonl in it. Each record, datatype, reduction and placement is a curve; in place
-is dotted. Both axes are logarithmic. The band is the 95 % interval of the median,
-open marks are rows that were cut short, and dash-dotted grey is the rate of the
-port or the bound of the link, where it is known. A page (.html) also has all
-figures in a table, and is light or dark as the browser is.
+*.jsonl in it. Each record, datatype, reduction and placement is a curve; in
+place is dotted. Both axes are logarithmic. The band is the 95 % interval of the
+median, open marks are rows that were cut short, and dash-dotted grey is the
+rate of the port or the bound of the link, where it is known. A page (.html)
+also has all figures in a table, and is light or dark as the browser is.
 
-Exit status: 0 written, 1 the file cannot be written, 2 the command line is wrong
-or no record can be drawn, 3 a file or a Python module is missing.
+Exit status: 0 written, 1 the file cannot be written, 2 the command line is
+wrong or no record can be drawn, 3 a file or a Python module is missing.
 """
 
 
@@ -45,7 +45,7 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog=name(), description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("results", metavar="RUN.jsonl", nargs="+")
+    parser.add_argument("results", metavar="RUN.jsonl", nargs="+", help="record of a run, or a folder of records")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="write FILE: .png, .svg, .pdf or .html")
     parser.add_argument("--title", metavar="TEXT", help="title (default: the program and its ranks)")
     parser.add_argument("--dark", action="store_true", help="light curves on dark ground, for a picture")

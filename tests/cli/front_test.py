@@ -43,6 +43,9 @@ class List(FrontTest):  # 1 rank, 10 s
                 result = self.front(name, "--help")
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertGreater(result.stdout.count("\n"), 5)
+        for name in ("run", "doctor", "plot"):
+            lines = self.front(name, "--help", COLUMNS=str(COLUMNS)).stdout.splitlines()
+            self.assertLessEqual(max(map(len, lines)), COLUMNS, name)
 
     def test_unknown_names(self):
         self.refused(2, "fabricbench: there is no program or command 'all_reduc_perf'; the nearest is all_reduce; "
