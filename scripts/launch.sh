@@ -48,6 +48,16 @@ kind_of_mpirun() {
     esac
 }
 
+# mpi_type_of_srun PROGRAM: prints the option by which srun starts programs of Open MPI, if that need not be Slurm's default.
+# Fails where Slurm has no PMIx for them.
+mpi_type_of_srun() {
+    local types
+    [[ -z ${SLURM_MPI_TYPE-} && $(ldd "$1" 2>/dev/null) == *libmpi.so.40* ]] || return 0
+    types=$(timeout 30 srun --mpi=list 2>&1 </dev/null) || true
+    [[ " ${types//[$'\n\t']/ } " == *" pmix "* ]] || return 1
+    echo --mpi=pmix
+}
+
 # Prints the number of this host's GPUs. Where a driver hangs, so does nvidia-smi.
 count_gpus() { { timeout 30 nvidia-smi --list-gpus 2>/dev/null || true; } | grep -c '^GPU ' || true; }
 

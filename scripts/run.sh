@@ -64,12 +64,21 @@ read_options() {
     program=("$@")
 }
 
+# In an allocation of Slurm srun, unless only mpirun can start programs of this MPI there.
 choose_launcher() {
-    if [[ -z $launcher ]]; then
-        launcher=mpirun
-        if [[ -n ${SLURM_JOB_ID-} ]] && command -v srun >/dev/null; then launcher=srun; fi
+    local type=
+    if [[ -z $launcher && -n ${SLURM_JOB_ID-} ]] && command -v srun >/dev/null; then
+        launcher=srun
+        if ! type=$(mpi_type_of_srun "${program[0]}") && command -v mpirun >/dev/null; then
+            warn "srun has no PMIx here, by which it starts programs of Open MPI; mpirun takes its place"
+            launcher=mpirun
+        fi
+    elif [[ $launcher == srun ]]; then
+        type=$(mpi_type_of_srun "${program[0]}") || true
     fi
+    launcher=${launcher:-mpirun}
     check_launcher
+    if [[ -n $type ]]; then mpi_options=("$type" "${mpi_options[@]}"); fi
 }
 
 # Sets hosts: those that are given, or of the surrounding job; none for this host, and where srun knows them itself.

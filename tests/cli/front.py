@@ -15,7 +15,7 @@ PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
 FRONT = str(PROGRAMS / "fabricbench")
 OPEN_MPI, HYDRA, OTHER = "mpirun (Open MPI) 4.1.4", "HYDRA build details:", "mpirun of nobody"
 LAUNCHER = """#!/bin/sh
-case $1 in --version) echo '{version}'; exit 0 ;; esac
+case $1 in --version) echo '{version}'; exit 0 ;; --mpi=list) printf 'MPI plugin types are...\n\t%s\n' {types}; exit 0 ;; esac
 printf '%s\\n' "$@" >{folder}/{name}.words
 echo "$OMPI_ALLOW_RUN_AS_ROOT" >{folder}/environment
 echo 'what it says'
@@ -26,7 +26,7 @@ GPUS = "#!/bin/sh\nfor gpu in {numbers}; do echo \"GPU $gpu: a GPU\"; done\n"
 TIMEOUT_S = 240
 # Of jobs around the test, and of hosts that they would use.
 SURROUNDINGS = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_NTASKS", "SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NODEFILE",
-                "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+                "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "SLURM_MPI_TYPE", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 JOB_OF_FOUR = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node[1-4]", "SLURM_JOB_NUM_NODES": "4", "SLURM_NTASKS": "32"}
 
 
@@ -46,8 +46,9 @@ class FrontTest(unittest.TestCase):
         tool.write_text(text)
         tool.chmod(0o755)
 
-    def make_launcher(self, name="mpirun", version=OPEN_MPI, status=0, command=""):
-        self.make_tool(name, LAUNCHER.format(name=name, version=version, folder=self.folder, status=status, command=command))
+    def make_launcher(self, name="mpirun", version=OPEN_MPI, status=0, command="", types="none pmi2 pmix"):
+        self.make_tool(name, LAUNCHER.format(name=name, version=version, folder=self.folder, status=status, command=command,
+                                             types=types))
 
     def make_gpus(self, count):
         self.make_tool("nvidia-smi", GPUS.format(numbers=" ".join(map(str, range(count)))))

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, FrontTest
 
@@ -208,11 +209,13 @@ class Slurm(FrontTest):  # 1 rank, 3 s
         self.make_launcher()
         self.make_launcher("srun", status=7)
         self.make_gpus(0)
+        libraries = subprocess.run(["ldd", ALL_REDUCE], capture_output=True, text=True, check=True).stdout
+        self.type = ["--mpi=pmix"] if "libmpi.so.40" in libraries else []  # of Open MPI
 
     def test_starts_it_in_the_allocation(self):
         result = self.front("all_reduce", "-b", "8", **JOB_OF_FOUR)
         self.assertEqual((result.returncode, result.stdout), (7, "what it says\n"))
-        self.assertEqual(self.words_of("srun"), ["--overlap", "--kill-on-bad-exit=1", ALL_REDUCE, "-b", "8"])
+        self.assertEqual(self.words_of("srun"), ["--overlap", "--kill-on-bad-exit=1", *self.type, ALL_REDUCE, "-b", "8"])
         self.assertIn("fabricbench: as many ranks as this allocation of Slurm has tasks, 32; -np changes that\n", result.stderr)
         self.assertNotIn("OMPI_ALLOW", result.stderr)
 
@@ -221,9 +224,22 @@ class Slurm(FrontTest):  # 1 rank, 3 s
                                 (["send_recv_lat"], ["--nodes=2", "--ntasks=2"]),
                                 (["gpu_copy_bw"], ["--nodes=4", "--ntasks=4", "--ntasks-per-node=1"])):
             with self.subTest(words):
-                self.assertEqual(self.dry_run(*words, **JOB_OF_FOUR)[3:-1], expected)
+                self.assertEqual(self.dry_run(*words, **JOB_OF_FOUR)[3:-1], [*expected, *self.type])
         self.assertEqual(self.dry_run("send_recv_lat", **{**JOB_OF_FOUR, "SLURM_JOB_NUM_NODES": "1"})[3:-1],
-                         ["--nodes=1", "--ntasks=2"])
+                         ["--nodes=1", "--ntasks=2", *self.type])
+
+    def test_type_of_mpi(self):
+        words = self.dry_run("all_reduce", "--mpi-options", "--mpi=pmi2", **JOB_OF_FOUR)
+        self.assertEqual(words[3:-1], [*self.type, "--mpi=pmi2"], "the last one counts")
+        self.assertEqual(self.dry_run("all_reduce", SLURM_MPI_TYPE="pmix_v4", **JOB_OF_FOUR)[3:-1], [])
+        if not self.type:
+            self.skipTest("the programs are not linked to Open MPI")
+        self.make_launcher("srun", types="none pmi2")
+        result = self.front("send_recv_lat", "--dry-run", **JOB_OF_FOUR)
+        self.assertIn(" --host node1:1,node2:1 -np 2 ", result.stdout)
+        self.assertEqual(result.stderr, "fabricbench: srun has no PMIx here, by which it starts programs of Open MPI; mpirun takes "
+                         "its place\n")
+        self.assertEqual(self.dry_run("send_recv_lat", "--launcher", "srun", **JOB_OF_FOUR)[0], "srun")
 
     def test_some_of_its_hosts(self):
         words = self.dry_run("all_reduce", "--hosts", "node[2-3]", "-np", "4", **JOB_OF_FOUR)

@@ -82,6 +82,27 @@ test_srun() {
     expect_line "$err" "'8x' is not a size"
 }
 
+# In an allocation without srun's words for MPI, ranks and nodes.
+test_front() {
+    make_slurm_nodes
+    run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench all_reduce -b 8 -e 64K -f 16 -n 5 \
+        --json run.jsonl
+    expect_status 0
+    expect_line "$err" '^fabricbench: as many ranks as this allocation of Slurm has tasks, 4; -np changes that$'
+    expect_line "$out" '^# Ranks: 4, hosts: 4;'
+    expect_valid run.jsonl
+    run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench send-recv-lat -b 8 -e 8 -n 5
+    expect_status 0
+    expect_line "$out" '^# Ranks: 2, hosts: 2;'
+    run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=2 build/fabricbench run --hosts node02,node07 -np 4 \
+        all_reduce -b 8 -e 8 -n 5
+    expect_status 0
+    expect_line "$out" '^# Ranks: 4, hosts: 2;'
+    expect_line "$out" '^# *Rank *0 .* on +node02 '
+    run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench all_reduce -b 8x
+    expect_status 2
+}
+
 # sweep_in_batch OPTION...
 sweep_in_batch() {
     make_slurm_nodes

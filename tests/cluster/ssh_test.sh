@@ -122,6 +122,18 @@ check_pair() {
     expect_valid pair.jsonl
 }
 
+test_front() {
+    make_ssh_nodes
+    echo 'StrictHostKeyChecking accept-new' >"$HOME/.ssh/config"
+    run_on_ctl "$kLimit_s" build/fabricbench send_recv_lat --hosts node01,node07 -b 8 -e 8 -n 5
+    expect_status 0
+    expect_line "$out" '^# Ranks: 2, hosts: 2;'
+    expect_line "$out" '^# *Rank *1 .* on +node07 '
+    run_on_ctl "$kLimit_s" build/fabricbench all_reduce --hostfile hostfile -np 12 -b 8 -e 8 -n 5
+    expect_status 0
+    expect_line "$out" '^# Ranks: 12, hosts: 6;'
+}
+
 test_pair() {
     make_ssh_nodes
     check_pair node01 node07
