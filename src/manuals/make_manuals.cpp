@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kLimit_s = 300;  // for all programs together; each takes milliseconds
+constexpr unsigned kLimitSeconds = 300;  // for all programs together; each takes milliseconds
 constexpr const char* kFront = "fabricbench";
 
 struct Said {
@@ -52,6 +52,7 @@ Said run(const fs::path& program, std::vector<std::string> words) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
@@ -126,7 +127,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: make_manuals FOLDER VERSION PREFIX PROGRAM...\n");
     return 2;
   }
-  ::alarm(fabricbench::manuals::kLimit_s);
+  ::alarm(fabricbench::manuals::kLimitSeconds);
   try {
     fabricbench::manuals::make(argv[1], argv[2], argv[3], {argv + kFirstProgram, argv + argc});
   } catch (const std::exception& problem) {

@@ -1,6 +1,8 @@
 #include "cluster/baseline/comparison_text.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -31,7 +33,7 @@ std::string ratio_text(double ratio) {
 /// A ratio of times.
 Shown ratio(std::string_view path) {
   return [path](const Json& row) -> Json {
-    const Json& value = row.at(path);
+    const Json& value = row.at(std::string(path));
     return value.is_null() ? Json() : Json(ratio_text(value.get<double>()));
   };
 }
