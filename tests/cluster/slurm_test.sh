@@ -94,13 +94,17 @@ test_front() {
     run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench send-recv-lat -b 8 -e 8 -n 5
     expect_status 0
     expect_line "$out" '^# Ranks: 2, hosts: 2;'
-    run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=2 build/fabricbench run --hosts node02,node07 -np 4 \
+    run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench run --hosts node02,node07 -np 2 \
         all_reduce -b 8 -e 8 -n 5
     expect_status 0
-    expect_line "$out" '^# Ranks: 4, hosts: 2;'
+    expect_line "$out" '^# Ranks: 2, hosts: 2;'
     expect_line "$out" '^# *Rank *0 .* on +node02 '
     run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench all_reduce -b 8x
     expect_status 2
+    run_on_ctl "$kLimit_s" salloc --nodes=2 build/fabricbench doctor
+    expect_status 0
+    expect_line "$out" '^ok +two ranks +all_reduce_perf works'
+    expect_line "$out" '^ok +other hosts +by srun, in this allocation of Slurm$'
 }
 
 # sweep_in_batch OPTION...
