@@ -56,6 +56,7 @@ inside() {
     for mpi in "${kMpis[@]}"; do
         try_mpi "$mpi"
     done
+    expect 0 root "cd fabricbench/build && cpack -G DEB && ls packages/*.deb"
 }
 
 main() {
