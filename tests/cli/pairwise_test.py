@@ -161,8 +161,10 @@ class Refusals(ProgramTest):  # 2 ranks, 1 s
         self.refuse(USAGE, "--pair-timeout 10: -T 15 would end the job first; lower --pair-timeout, or raise -T to 30 or more", "-T", 15)
 
     def test_options_of_other_programs(self):
-        for option in ("-e", "-f", "--epochs", "--pairs", "-o"):
+        for option in ("-e", "-f", "-o"):
             self.refuse(USAGE, f"unknown option '{option}'; --help lists them all", option, 2)
+        self.refuse(USAGE, "unknown option '--pairs'; send_recv_bw, tcp_bw, rdma_write_bw and rdma_cm_connect have it, and "
+                           "pairwise_bw does not; --help lists those of pairwise_bw", "--pairs", 2)
 
     def test_gpus_that_are_not_there(self):
         result = self.run_program("--level", "gpu", program=PAIRWISE)

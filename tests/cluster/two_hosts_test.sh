@@ -128,6 +128,8 @@ test_expected() {
     expect_line "$err" 'the rate of e0 on [^ ]* is unknown; give it with --line-rate'
     start 1 -b 4M -e 4M -n 6 -w 1 --placement out --expect 80 --line-rate 0.04
     wait_for_job
+    # Open MPI 4.1's mpirun on a busy machine may take a rank that has ended for one that broke off.
+    ! grep -q 'exiting improperly' "$err" || try_again "mpirun blames a rank that has ended"
     [[ $job_status -eq $kTooSlow ]] || fail "exit status $job_status, not $kTooSlow, at half of the rate"
     expect_line "$err" 'of the 0\.004[0-9]* GB/s that its links allow; --expect requires 80 %'
     start 1 -b 4M -e 4M -n 6 -w 1 --placement out --expect 60 --line-rate 0.02
