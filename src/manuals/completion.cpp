@@ -49,6 +49,30 @@ std::string bash_words(const std::vector<DescribedOption>& options) {
   return text;
 }
 
+const Manual* front_of(const std::vector<Manual>& manuals) {
+  for (const Manual& manual : manuals) {
+    if (manual.name == kFront) return &manual;
+  }
+  return nullptr;
+}
+
+/// The options of `fabricbench run`, which may stand behind a program's name too.
+std::vector<DescribedOption> launch_options(const Manual& front) {
+  for (const Command& command : front.commands) {
+    if (command.name == "run") return options_in_help(command.help);
+  }
+  return {};
+}
+
+/// The names by which `fabricbench` starts a program: its own, and that without `_perf`.
+std::vector<std::string> names_behind_front(const Manual& manual, std::string_view prefix) {
+  constexpr std::string_view kEnd = "_perf";
+  std::string name = manual.name;
+  if (!prefix.empty() && name.starts_with(prefix)) name.erase(0, prefix.size());
+  if (!name.ends_with(kEnd)) return {name};
+  return {name, name.substr(0, name.size() - kEnd.size())};
+}
+
 std::string bash_case(const std::string& pattern, const std::vector<DescribedOption>& options, bool takes_files) {
   return fmt::format("        {}) words='{}' files={} ;;\n", pattern, bash_words(options), takes_files ? "yes" : "no");
 }
@@ -69,7 +93,7 @@ std::string zsh_option(const std::string& name, const DescribedOption& option) {
 }
 
 std::string zsh_case(const std::string& pattern, const std::vector<DescribedOption>& options, bool takes_files) {
-  std::string text = fmt::format("    {}) specs=(\n", pattern);
+  std::string text = fmt::format("    {}) specs+=(\n", pattern);
   for (const DescribedOption& option : options) {
     for (const std::string& name : option.names) text += "        " + zsh_option(name, option) + "\n";
   }
@@ -108,7 +132,7 @@ std::string all_names(const std::vector<Manual>& manuals, std::string_view prefi
 constexpr std::string_view kBashFunction = R"(
 _fabricbench() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]##*/}
-    local words files entry kind='' commands=
+    local words files entry kind='' commands='' launch_options
     if [[ $word == = ]]; then
         word=''
     elif [[ $before == = ]]; then
@@ -117,6 +141,16 @@ _fabricbench() {
     COMPREPLY=()
     if ((COMP_CWORD > 1)); then program+=" ${COMP_WORDS[1]}"; fi
     _fabricbench_words
+    # Behind the name of a program that fabricbench starts.
+    if [[ $program == "fabricbench "* && -z $words ]]; then
+        program=${COMP_WORDS[1]//-/_}
+        _fabricbench_words
+        if [[ -z $words ]]; then
+            program+=_perf
+            _fabricbench_words
+        fi
+        words+=" $launch_options"
+    fi
     if [[ -n $commands ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
@@ -150,13 +184,16 @@ std::string bash_completion(const std::vector<Manual>& manuals, std::string_view
       "# Reads program, the command and its second word; sets words and files, or commands.\n"
       "_fabricbench_words() {\n    case $program in\n";
   for (const Manual& manual : manuals) {
-    std::string names;
+    std::vector<std::string> names;
     for (const Command& command : manual.commands) {
       text += bash_case(fmt::format("\"{} {}\"", manual.name, command.name), options_in_help(command.help), true);
-      names += (names.empty() ? "" : " ") + command.name;
+      names.push_back(command.name);
     }
     if (!names.empty()) {
-      text += fmt::format("        {0} | \"{0} \"*) commands='{1}' ;;\n", manual.name, names);
+      for (const Manual& other : manuals) {
+        if (&other != &manual) names.push_back(names_behind_front(other, prefix).back());
+      }
+      text += fmt::format("        {}) commands='{}' ;;\n", manual.name, fmt::join(names, " "));
       continue;
     }
     std::string patterns;
@@ -165,27 +202,45 @@ std::string bash_completion(const std::vector<Manual>& manuals, std::string_view
       patterns += fmt::format("{0}{1} | \"{1} \"*", patterns.empty() ? "" : " | ", name);
     text += bash_case(patterns, manual.options, !manual.arguments.empty());
   }
-  return text + "        *) words='' files=no ;;\n    esac\n}\n" + std::string(kBashFunction) +
+  const Manual* front = front_of(manuals);
+  text += fmt::format("        *) words='' files=no ;;\n    esac\n    launch_options='{}'\n}}\n",
+                      front == nullptr ? "" : bash_words(launch_options(*front)));
+  return text + std::string(kBashFunction) +
          fmt::format("complete -o filenames -F _fabricbench{}\n", all_names(manuals, prefix));
 }
 
 std::string zsh_completion(const std::vector<Manual>& manuals, std::string_view prefix) {
   std::string text =
       fmt::format("#compdef{}\n# Made from the programs' own lists of options.\n\n", all_names(manuals, prefix));
-  text += "local -a specs\ncase $service in\n";
+  std::string front_text;
+  text += "# Adds the options of a program to specs.\n_fabricbench_specs() {\n    case $1 in\n";
   for (const Manual& manual : manuals) {
     if (manual.commands.empty()) {
-      text += zsh_case(names_of(manual, prefix), manual.options, !manual.arguments.empty());
+      std::string pattern = names_of(manual, prefix);
+      for (const std::string& name : names_behind_front(manual, prefix)) pattern += "|" + name;
+      text += zsh_case(pattern, manual.options, !manual.arguments.empty());
       continue;
     }
-    text += fmt::format("    {})\n    if ((CURRENT == 2)); then\n        local -a commands=(\n", manual.name);
+    front_text += fmt::format("    if ((CURRENT == 2)); then\n        local -a commands=(\n");
     for (const Command& command : manual.commands)
-      text += "            " + in_quotes(command.name + ":" + replaced(command.purpose, ":", "\\:")) + "\n";
-    text += "        )\n        _describe command commands\n        return\n    fi\n    case $words[2] in\n";
-    for (const Command& command : manual.commands) text += zsh_case(command.name, options_in_help(command.help), true);
-    text += "    esac\n    shift words\n    ((CURRENT--))\n    ;;\n";
+      front_text += "            " + in_quotes(command.name + ":" + replaced(command.purpose, ":", "\\:")) + "\n";
+    for (const Manual& other : manuals) {
+      if (&other == &manual) continue;
+      front_text +=
+          "            " +
+          in_quotes(names_behind_front(other, prefix).back() + ":" + replaced(other.about.front(), ":", "\\:")) + "\n";
+    }
+    front_text += "        )\n        _describe command commands\n        return\n    fi\n    case $words[2] in\n";
+    for (const Command& command : manual.commands)
+      front_text += zsh_case(command.name, options_in_help(command.help), true);
+    front_text += zsh_case("*", launch_options(manual), false);
+    front_text += "    esac\n    _fabricbench_specs ${words[2]//-/_}\n    shift words\n    ((CURRENT--))\n";
   }
-  return text + "esac\n_arguments -s -S : $specs\n";
+  text += "    esac\n}\n\nlocal -a specs\n";
+  return text +
+         fmt::format("if [[ $service == {} ]]; then\n{}else\n    _fabricbench_specs $service\nfi\n", kFront,
+                     front_text) +
+         "_arguments -s -S : $specs\n";
 }
 
 std::string fish_completion(const Manual& manual) {
@@ -197,6 +252,20 @@ std::string fish_completion(const Manual& manual) {
                         in_quotes(command.purpose));
     for (const DescribedOption& option : options_in_help(command.help))
       text += fish_option(manual.name, option, fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name));
+  }
+  return text;
+}
+
+std::string fish_completion_of_front(const Manual& front, const std::vector<Manual>& manuals, std::string_view prefix) {
+  std::string text = fish_completion(front);
+  for (const Manual& manual : manuals) {
+    if (&manual == &front) continue;
+    const std::vector<std::string> names = names_behind_front(manual, prefix);
+    text += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", front.name, names.back(),
+                        in_quotes(manual.about.front()));
+    const std::string condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", fmt::join(names, " "));
+    for (const DescribedOption& option : manual.options) text += fish_option(front.name, option, condition);
+    for (const DescribedOption& option : launch_options(front)) text += fish_option(front.name, option, condition);
   }
   return text;
 }

@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kLimitSeconds = 300;  // for all programs together; each takes milliseconds
-constexpr const char* kFront = "fabricbench";
 
 struct Said {
   int status = 0;
@@ -80,12 +79,12 @@ std::string told_by(const fs::path& program, const std::vector<std::string>& wor
 Manual manual_of_front(const fs::path& program) {
   Manual manual;
   manual.name = kFront;
-  const std::string help = told_by(program, {kFront, "--help"});
+  const std::string help = told_by(program, {manual.name, "--help"});
   manual.about = {help.substr(0, help.find('\n')), fmt::format("'{} COMMAND --help' explains a command.", kFront)};
   manual.commands = read_commands(help);
   if (manual.commands.empty()) throw std::runtime_error(fmt::format("{} --help lists no commands", kFront));
   for (Command& command : manual.commands) {
-    Said said = run(program, {kFront, command.name, "--help"});
+    Said said = run(program, {manual.name, command.name, "--help"});
     if (said.status == 0) command.help = std::move(said.text);
   }
   return manual;
@@ -109,7 +108,8 @@ void make(const fs::path& folder, const std::string& version, const std::string&
   for (const char* part : {"man", "bash", "zsh", "fish"}) fs::create_directories(folder / part);
   for (const Manual& manual : manuals) {
     write(folder / "man" / (manual.name + ".1"), man_page(manual, version));
-    write(folder / "fish" / (manual.name + ".fish"), fish_completion(manual));
+    write(folder / "fish" / (manual.name + ".fish"),
+          manual.name == kFront ? fish_completion_of_front(manual, manuals, prefix) : fish_completion(manual));
     // bash looks for a file of the command's name.
     if (manual.name != kFront)
       write(folder / "bash" / manual.name, fmt::format("source \"${{BASH_SOURCE[0]%/*}}/{}\"\n", kFront));

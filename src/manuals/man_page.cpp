@@ -107,7 +107,10 @@ std::string man_page(const Manual& manual, std::string_view version) {
   std::string text = fmt::format(".TH \"{}\" 1 \"\" \"fabricbench {}\" \"fabricbench\"\n", manual.name, version);
   text += fmt::format(".SH NAME\n{} \\- {}\n", escaped(manual.name), escaped(purpose));
   text += fmt::format(".SH SYNOPSIS\n{}", bold(manual.name));
-  if (!manual.commands.empty()) text += " " + italic("COMMAND") + " ...";
+  if (!manual.commands.empty()) {
+    text += fmt::format(" {} ...\n.br\n{} {} [{}]", italic("COMMAND"), bold(manual.name), italic("PROGRAM"),
+                        italic("OPTIONS"));
+  }
   if (!manual.options.empty()) text += " [" + italic("OPTIONS") + "]";
   for (const Argument& argument : manual.arguments) text += " [" + italic(argument.word) + "]";
   text += "\n.SH DESCRIPTION\n" + description(manual);

@@ -7,6 +7,9 @@
 
 namespace fabricbench::manuals {
 
+/// The command that starts the others.
+constexpr std::string_view kFront = "fabricbench";
+
 struct Argument {
   std::string word;  ///< `FILE`
   std::string help;
@@ -49,5 +52,8 @@ struct Manual {
 [[nodiscard]] std::string bash_completion(const std::vector<Manual>& manuals, std::string_view prefix);
 [[nodiscard]] std::string zsh_completion(const std::vector<Manual>& manuals, std::string_view prefix);
 [[nodiscard]] std::string fish_completion(const Manual& manual);
+/// Of `fabricbench`, with the programs that it starts.
+[[nodiscard]] std::string fish_completion_of_front(const Manual& front, const std::vector<Manual>& manuals,
+                                                   std::string_view prefix);
 
 }  // namespace fabricbench::manuals

@@ -77,6 +77,14 @@ class Completion(InstalledTest):  # 1 rank, 10 s
         self.assertEqual(self.bash(FRONT, "tab"), ["table"])
         self.assertEqual(self.bash(FRONT, "table", "--fo"), ["--form"])
 
+    def test_bash_completes_programs_behind_fabricbench(self):
+        self.assertNotIn(FRONT, self.bash(FRONT, ""))
+        self.assertEqual(self.bash(FRONT, "all_r"), ["all_reduce"])
+        for name in ("all_reduce", "all_reduce_perf", "all-reduce"):
+            self.assertEqual(self.bash(FRONT, name, "--minb"), ["--minbytes"])
+            self.assertEqual(self.bash(FRONT, name, "--hosts"), ["--hosts"])
+        self.assertEqual(self.bash(FRONT, "find_slow_links", "--vers"), ["--version"])
+
     def test_zsh_takes_the_file(self):
         if shutil.which("zsh") is None:
             self.skipTest("there is no zsh here")
@@ -87,6 +95,10 @@ class Completion(InstalledTest):  # 1 rank, 10 s
         told = self.succeed("zsh", "-f", "-c", "_arguments() { print -l -- $@ }; service=$1; . $2", "-",
                             self.command_of("all_reduce_perf"), file)
         self.assertIn("--json[", told)
+        told = self.succeed("zsh", "-f", "-c", "_arguments() { print -l -- $@ }; service=$1; words=($1 all-reduce --m); CURRENT=3; . $2",
+                            "-", FRONT, file)
+        self.assertIn("--json[", told)
+        self.assertIn("--hosts[", told)
 
     def test_fish_completes_options(self):
         if shutil.which("fish") is None:
@@ -99,6 +111,10 @@ class Completion(InstalledTest):  # 1 rank, 10 s
         told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{command}.fish; complete -C '{command} --minb'",
                             env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
         self.assertTrue(told.startswith("--minbytes\t"), told)
+        for word, start in (("all_red", "all_reduce\t"), ("all_reduce --minb", "--minbytes\t"), ("all_reduce --hostf", "--hostfile")):
+            told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{FRONT}.fish; complete -C '{FRONT} {word}'",
+                                env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
+            self.assertTrue(told.startswith(start), told)
 
 
 if __name__ == "__main__":
