@@ -44,6 +44,9 @@ class InstalledTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="fabricbench-installed-")
         cls.addClassCleanup(folder.cleanup)
         cls.work = Path(folder.name)
+        # Jobs that share the directory that Open MPI keeps for each user trip over each other's clearing up.
+        os.environ["OMPI_MCA_orte_tmpdir_base"] = str(cls.work / "session")
+        (cls.work / "session").mkdir()
         succeed(CMAKE, "--install", BUILD, "--prefix", PREFIX, env={**os.environ, "DESTDIR": str(cls.work / "root")})
         cls.root = cls.work / "root" / PREFIX[1:]
         cls.bin = cls.root / "bin"
