@@ -64,10 +64,18 @@ def finite(number):
     return value
 
 
+def whole(number):
+    """The value of a whole number's text. Raises ValueError for one of more than 64 bits, which no program writes."""
+    value = int(number) if len(number) <= 20 else 2**64
+    if not -(2**63) <= value < 2**64:
+        raise ValueError("{:.40} is too large".format(number))
+    return value
+
+
 def read(line):
     """The Record in a line; it keeps keys of later versions. Raises ValueError: not JSON, no kind, a value of another type."""
     try:
-        values = json.loads(line, parse_float=finite, parse_constant=finite)
+        values = json.loads(line, parse_float=finite, parse_int=whole, parse_constant=finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     kind = values.get("kind") if isinstance(values, dict) else None

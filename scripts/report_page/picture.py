@@ -75,6 +75,7 @@ def draw_panel(axes, figure, colours):
     layout = figure["layout"]
     axes.set_facecolor(colours["paper"])
     for trace in figure["data"]:
+        trace = {**trace, "x": [float(at) for at in trace["x"]]}  # numpy takes large whole numbers for objects
         tone = trace["tone"]
         colour = colours["reference"] if tone == "reference" else colours["tones"][tone % len(colours["tones"])]
         if trace.get("band"):

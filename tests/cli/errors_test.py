@@ -223,7 +223,7 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
         self.assertEqual(result.status, TOO_SLOW)
         self.assertRegex(self.average_line(result), r" : [\d.e-]+ FAILED$")
         self.assertRegex(self.own_lines(result)[0],
-                         r"^all_reduce_perf: The average busbw, [\d.e-]+ GB/s, is below 1e\+06 GB/s, which --min-bw requires$")
+                         r"^all_reduce_perf: The average busbw, [\d.e-]+ GB/s, is below 1000000 GB/s, which --min-bw requires$")
         self.assertEqual(len(self.own_lines(result)), 1)
 
     def test_of_pairs(self):
@@ -234,7 +234,7 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
                                               program=str(PROGRAMS / program))
                     self.assertEqual(result.status, status, result.stderr)
                     if status:
-                        self.assertIn("is below 1e+06 GB/s, which --min-bw requires\n", result.stderr)
+                        self.assertIn("is below 1000000 GB/s, which --min-bw requires\n", result.stderr)
 
     def test_of_one_rank_and_of_barriers(self):
         for arguments in ({"ranks": 1}, {"program": program_of("barrier")}):

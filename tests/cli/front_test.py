@@ -54,7 +54,11 @@ class List(FrontTest):  # 1 rank, 10 s
         self.refused(2, "fabricbench: there is no program or command 'iperf3'; 'fabricbench list' has them all", "iperf3")
         self.refused(2, "fabricbench: there is no program 'doctor'; 'fabricbench list' has them all", "run", "doctor")
         self.refused(2, "fabricbench: run needs the name of a program; 'fabricbench list' has them", "run", "-np", "2")
-        self.refused(2, "fabricbench: run has no option '--host'; see run --help", "run", "--host", "a", "all_reduce")
+        self.refused(2, "fabricbench: there is no program or command 'tabel'; the nearest is table; 'fabricbench list' has them all",
+                     "tabel")
+        self.refused(2, "fabricbench: there is no program or command 'lst'; the nearest is list; 'fabricbench list' has them all",
+                     "lst")
+        self.refused(2, "fabricbench: run has no option '--other'; see run --help", "run", "--other", "a", "all_reduce")
         self.refused(2, "fabricbench: '--hosts' is no command; options come behind one, see --help", "--hosts", "a")
         self.refused(2, "fabricbench: no command is given; start with list, or see --help")
 
@@ -141,6 +145,12 @@ class Run(FrontTest):  # 1 rank, 10 s
         self.refused(2, "fabricbench: --dry-run takes no value", "all_reduce", "--dry-run=1")
         self.refused(2, "fabricbench: --launcher 'aprun': use mpirun or srun", "all_reduce", "--launcher", "aprun")
         self.assertEqual(self.front("all_reduce", "--hosts", "node[3-1]").returncode, 2)
+
+    def test_options_of_mpirun_and_srun(self):
+        for word, own in (("--host", "--hosts A,B"), ("-H", "--hosts A,B"), ("--np", "-np N"), ("--ntasks=4", "-np N"),
+                          ("-np4", "-np 4"), ("-hostfile", "--hostfile FILE")):
+            self.refused(2, f"fabricbench: '{word}' is {own} here; see run --help", "all_reduce", word, "4")
+            self.refused(2, f"fabricbench: '{word}' is {own} here; see run --help", "run", word, "4", "all_reduce")
 
     def test_options_of_the_launcher(self):
         self.make_launcher()

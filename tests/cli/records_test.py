@@ -64,3 +64,6 @@ class Lines(unittest.TestCase):  # 0 ranks, 1 s
         for line in ("", "[1]", "7", '{"kind":"row"', "{}", '{"kind":[1]}', '{"kind":"row","count":NaN}', deep):
             with self.subTest(line[:30]), self.assertRaises(ValueError):
                 records.read(line)
+        for number in (2**64, -(2**63) - 1, 10**4000):
+            with self.assertRaisesRegex(ValueError, " is too large"):
+                records.read(f'{{"kind":"row","count":{number}}}')

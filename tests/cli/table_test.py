@@ -109,6 +109,21 @@ class Table(ProgramTest):  # 2 ranks, 6 s
                         self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \(\w+ {number} does not exist; "
                                                         r"the context has \d+\)")
 
+    def test_perftest_of_a_run_that_was_killed(self):
+        self.record("send_recv_bw", *SIZES)
+        lines = [line for line in self.file.read_text().splitlines(True) if not line.startswith(('{"kind":"row"', '{"kind":"end"'))]
+        self.file.write_text("".join(lines))
+        result = self.table(self.file, "--quiet", "--form", "perftest")
+        _, mark, rows = result.stdout.partition("\n# Cut short: ")
+        self.assertTrue(mark, result.stdout)
+        self.assertEqual([float(line.split()[-1]) > 0 for line in rows.splitlines()[1:4]], [True] * 3, rows)
+
+    def test_of_a_run_that_did_not_begin(self):
+        result = self.table("-", input_text='{"kind":"end","exit_status":143,"reason":"rank 0 on a was ended by SIGTERM"}\n')
+        self.assertEqual((result.returncode, result.stderr),
+                         (NOT_JUDGED, "fabricbench: standard input: the run ended before it had measured anything: rank 0 on a "
+                                      "was ended by SIGTERM\n"))
+
     def test_refusals(self):
         self.record("all_reduce_perf", *SIZES)
         other = self.directory / "other"

@@ -56,6 +56,13 @@ TEST(InterimRows, HaveTheFiguresOfTheMedianEpoch) {
   EXPECT_FALSE(measured.wrong) << "unknown";
 }
 
+TEST(InterimRows, OfWindowsHaveARateOfMessages) {
+  InterimRows interim;
+  interim.begin(Figure::kBandwidth);
+  interim.add(epoch_of(1024, 2e-6));
+  EXPECT_DOUBLE_EQ(interim.rows().front().out_of_place->message_rate, 1 / 2e-6);
+}
+
 TEST(InterimRows, HaveAnIntervalFromSixEpochsOn) {
   InterimRows interim;
   for (int epoch = 1; epoch <= 6; ++epoch) interim.add(epoch_of(1024, epoch * 1e-6));

@@ -73,7 +73,7 @@ TEST(Verdict, NamesThePairWithTheLeastAverageBandwidth) {
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow));
   EXPECT_EQ(ending.fast_enough, false);
   EXPECT_EQ(ending.reason,
-            "The average busbw of Pair 1 (rank 1 of host a -> rank 3 of host b), 9.75 GB/s, is below 10 GB/s, which "
+            "The average of Pair 1 (rank 1 of host a -> rank 3 of host b), 9.75 GB/s, is below 10 GB/s, which "
             "--min-bw requires");
   ASSERT_EQ(ending.notes.size(), 1U);
   EXPECT_EQ(ending.notes[0], ending.reason);

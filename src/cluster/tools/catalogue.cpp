@@ -138,6 +138,9 @@ std::string nearest_entries(std::string_view given) {
       known.push_back({name_distance(name, plain_name), std::string(plain_name)});
     }
   }
+  for (const std::string_view command : {"list", "run"}) {  // which answer no question
+    known.push_back({name_distance(name, command), std::string(command)});
+  }
   const std::vector<std::string> near = nearest_names(name, known);
   return near.empty() ? "" : fmt::format("; the nearest {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
 }

@@ -34,6 +34,33 @@ const LaunchOption* launch_option_of(const std::string& word) {
   return option == kLaunchOptions.end() ? nullptr : option;
 }
 
+struct OtherOption {
+  std::string_view name;
+  std::string_view own;
+};
+
+/// Options of mpirun and srun that are called otherwise here.
+constexpr OtherOption kOthers[] = {{"--host", "--hosts A,B"},
+                                   {"-host", "--hosts A,B"},
+                                   {"-H", "--hosts A,B"},
+                                   {"--nodelist", "--hosts A,B"},
+                                   {"-hostfile", "--hostfile FILE"},
+                                   {"-machinefile", "--hostfile FILE"},
+                                   {"--machinefile", "--hostfile FILE"},
+                                   {"--np", "-np N"},
+                                   {"--ntasks", "-np N"}};
+
+void refuse_others_options(const std::string& word) {
+  const std::string_view name = std::string_view(word).substr(0, word.find('='));
+  for (const OtherOption& other : kOthers) {
+    if (name == other.name) throw UsageError(fmt::format("'{}' is {} here; see run --help", word, other.own));
+  }
+  const bool has_number = word.starts_with("-np") && word.size() > 3;
+  if (has_number && word.find_first_not_of("0123456789", 3) == std::string::npos) {
+    throw UsageError(fmt::format("'{}' is -np {} here; see run --help", word, word.substr(3)));
+  }
+}
+
 bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h" || word == "--version"; }
 
 std::string_view ranks_of(Start start) {
@@ -74,6 +101,7 @@ LaunchWords take_launch_options(const std::vector<std::string>& words, bool ever
   LaunchWords taken;
   for (auto word = words.begin(); word != words.end(); ++word) {
     const LaunchOption* option = launch_option_of(*word);
+    if (option == nullptr) refuse_others_options(*word);
     if (option == nullptr && everywhere && *word != "--") {
       taken.others.push_back(*word);
       continue;

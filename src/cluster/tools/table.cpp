@@ -97,8 +97,15 @@ class Replay {
     return true;
   }
 
+  /// Of a run that ended while it was set up.
+  [[noreturn]] void refuse_unbegun(const Ending& ending) const {
+    throw Error(ExitStatus::kNotJudged,
+                fmt::format("{}: the run ended before it had measured anything: {}", name_, ending.reason));
+  }
+
   void take_kind(const std::string& kind) {
     if (kind == "context") return begin();
+    if (!outputs_ && kind == "end") refuse_unbegun(lines_.read<Ending>());
     if (!outputs_) fail(fmt::format("a line of kind '{}' stands before any context", kind));
     if (kind == "epoch") return outputs_->record(checked(lines_.read<EpochRecord>()));
     if (kind == "row") return outputs_->record(checked(lines_.read<Row>()));

@@ -8,8 +8,8 @@
 
 namespace fabricbench {
 
-/// Letters to change, add or take away to make `to` of `from`; at most 1 where `from` is the beginning of `to`, because
-/// perftest and nccl-tests take shortened names.
+/// Letters to change, add, take away or swap with the next to make `to` of `from`; at most 1 where `from` is the
+/// beginning of `to`, because perftest and nccl-tests take shortened names.
 [[nodiscard]] std::size_t name_distance(std::string_view from, std::string_view to);
 
 /// A name that exists, as readers are told it, and how far it is from the given one.

@@ -105,9 +105,9 @@ class Judge {
                       of_group));
       return;
     }
-    too_slow_.push_back(fmt::format("The average busbw{}, {:.4g} GB/s, is below {}{:.4g} GB/s, which --min-bw requires",
-                                    of_group, average, like_nccl_tests ? fmt::format("{} of ", kTolerated) : "",
-                                    required));
+    too_slow_.push_back(fmt::format("The average{}{}, {:.4g} GB/s, is below {}{} GB/s, which --min-bw requires",
+                                    context_.figure == Figure::kCollective ? " busbw" : "", of_group, average,
+                                    like_nccl_tests ? fmt::format("{} of ", kTolerated) : "", required));
   }
 
   void judge_latency() {

@@ -115,8 +115,8 @@ void Bench::measure_interleaved(std::vector<Subject>& subjects) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     show_planning(subjects[i], i, subjects.size());
     plan(subjects[i]);
+    announce_long_operations(subjects, i);
   }
-  announce_long_operations(subjects);
   began_ = now();
   std::int64_t done = 0;
   std::vector<std::uint8_t> active(subjects.size(), 1);
@@ -423,16 +423,23 @@ void Bench::announce(std::int64_t cases) const {
              readable_duration(most * kFirstShare), readable_duration(most));
 }
 
-/// Tells how long it will take if operations are too long for their time budget.
-void Bench::announce_long_operations(const std::vector<Subject>& subjects) const {
-  if (!team_.world().is_root()) return;
+/// Tells once how long it will take if operations are too long for their time budget. Subjects after `last` are not
+/// planned yet: if `last` is too long, larger ones are so in the ratio of their sizes.
+void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::size_t last) {
+  if (has_announced_ || !team_.world().is_root()) return;
+  const Subject& known = subjects[last];
+  const bool is_long = known.visit_time > share_of_epoch() && known.which.size > 0;
   Seconds all = 0;
   Seconds longest = 0;
-  for (const Subject& subject : subjects) {
-    all += subject.visit_time * static_cast<double>(std::min(subject.most_epochs, options_.epochs));
-    longest = std::max(longest, subject.visit_time);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const Subject& subject = i <= last ? subjects[i] : known;
+    const double ratio = static_cast<double>(subjects[i].which.size) / static_cast<double>(subject.which.size);
+    const Seconds visit = subject.visit_time * (i > last && is_long ? std::max(1.0, ratio) : 1.0);
+    all += visit * static_cast<double>(std::min(subject.most_epochs, options_.epochs));
+    longest = std::max(longest, visit);
   }
   if (all < kLong || all < options_.time_budget * static_cast<double>(subjects.size())) return;
+  has_announced_ = true;
   fmt::print(stderr,
              "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}\n",
              subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
@@ -441,13 +448,13 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects) const
 /// Tells once how long the rest of a run with a fixed number of iterations will take, by a measurement that `took` long
 /// enough to tell: as long as that, or longer in the ratio of the sizes.
 void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took) {
-  if (has_announced_rest_ || took < kTelling || measured.size == 0 || !team_.world().is_root()) return;
+  if (has_announced_ || took < kTelling || measured.size == 0 || !team_.world().is_root()) return;
   double of_one_size = 0;
   for (const Subject& subject : rest) {
     of_one_size += std::max(1.0, static_cast<double>(subject.which.size) / static_cast<double>(measured.size));
   }
   if (took * of_one_size < kLong) return;
-  has_announced_rest_ = true;
+  has_announced_ = true;
   fmt::print(stderr, "fabricbench: the remaining {} measurements take about {}; a lower --iters shortens them\n",
              rest.size(), readable_duration(took * of_one_size));
 }

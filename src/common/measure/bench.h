@@ -85,7 +85,7 @@ class Bench {
   void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
   [[nodiscard]] Seconds share_of_epoch() const;
-  void announce_long_operations(const std::vector<Subject>& subjects) const;
+  void announce_long_operations(const std::vector<Subject>& subjects, std::size_t last);
   void announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took);
 
   const Team& team_;
@@ -103,7 +103,7 @@ class Bench {
   Seconds began_ = 0;  // measuring the subjects at hand
   std::int64_t epochs_planned_ = 0;
   std::size_t measured_later_ = 0;  // subjects after those at hand, with --order sequential
-  bool has_announced_rest_ = false;
+  bool has_announced_ = false;
   Totals* totals_;
 };
 

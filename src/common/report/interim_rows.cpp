@@ -24,7 +24,7 @@ auto combination_of(const Record& record) {
 }
 
 /// Of at least one epoch of one case and placement.
-Measurement measurement_of(const std::vector<EpochRecord>& records) {
+Measurement measurement_of(const std::vector<EpochRecord>& records, bool of_windows) {
   std::vector<Epoch> epochs;
   for (const EpochRecord& record : records) {
     Epoch& epoch = epochs.emplace_back();
@@ -40,6 +40,7 @@ Measurement measurement_of(const std::vector<EpochRecord>& records) {
   const double scale = measured.summary.median > 0 ? first.median / measured.summary.median : 0;
   measured.algbw = first.algbw * scale;
   measured.busbw = first.busbw * scale;
+  if (of_windows && first.size > 0) measured.message_rate = measured.algbw / static_cast<double>(first.size);
   return measured;
 }
 
@@ -79,7 +80,7 @@ std::vector<Row> InterimRows::rows() const {
     row.finished = std::time(nullptr);
     row.cut_short = true;
     for (const auto& [in_place, epochs] : placements) {
-      (in_place ? row.in_place : row.out_of_place) = measurement_of(epochs);
+      (in_place ? row.in_place : row.out_of_place) = measurement_of(epochs, of_windows_);
     }
   }
   return rows;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/record/context.h"
 #include "common/record/copy_row.h"
 #include "common/record/row.h"
 
@@ -12,6 +13,8 @@ namespace fabricbench {
 /// state.
 class InterimRows {
  public:
+  /// Before everything else: whether rows are of windows of messages.
+  void begin(Figure figure) { of_windows_ = figure == Figure::kBandwidth || figure == Figure::kBothWays; }
   void add(const EpochRecord& epoch) { epochs_.push_back(epoch); }
   /// Forgets the epochs of a row that is complete.
   void remove(const Row& row);
@@ -24,6 +27,7 @@ class InterimRows {
   [[nodiscard]] std::vector<Row> rows() const;
 
  private:
+  bool of_windows_ = false;
   std::vector<EpochRecord> epochs_;
   std::vector<CopyRow> copies_;
 };

@@ -1,6 +1,7 @@
 #include "common/report/perftest_table.h"
 
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -112,6 +113,7 @@ void PerftestTableSink::add(const Row& row) {
 std::string PerftestTableSink::rows_text(const std::vector<Row>& rows) {
   std::string text;
   for (const Row& row : rows) {
+    if (row.cut_short && !std::exchange(is_cut_short_, true)) text += kCutShortLine;
     text += context_.figure == Figure::kLatency ? latency_row(row) : bandwidth_row(row, context_.options.rdma);
     const std::uint64_t lost = row.out_of_place->lost.value_or(0);
     if (lost == 0) continue;

@@ -30,6 +30,7 @@ class PerftestTableSink final : public Sink {
   OutputFile output_;
   Context context_;
   PairRows pending_;
+  bool is_cut_short_ = false;
   std::vector<std::string> remarks_;  // on rows that were skipped or lost messages
 };
 

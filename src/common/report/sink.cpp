@@ -16,6 +16,7 @@ Outputs& Outputs::operator=(Outputs&& other) noexcept {
 void Outputs::begin(const Context& context) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->ended.test()) return;
+  state_->interim.begin(context.figure);
   for (const auto& sink : sinks_) sink->begin(context);
 }
 
