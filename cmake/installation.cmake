@@ -41,8 +41,11 @@ install(FILES packaging/fabricbench.lua DESTINATION ${FABRICBENCH_SHAREDIR}/modu
         RENAME ${PROJECT_VERSION}.lua)
 
 # Beside each other as in the sources, so that their links lead somewhere.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${FABRICBENCH_DOCDIR})
-install(DIRECTORY docs DESTINATION ${FABRICBENCH_DOCDIR} PATTERN output.schema.json EXCLUDE)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE DESTINATION ${FABRICBENCH_DOCDIR})
+install(FILES bench/README.md DESTINATION ${FABRICBENCH_DOCDIR}/bench)
+install(DIRECTORY docs DESTINATION ${FABRICBENCH_DOCDIR})
+file(CREATE_LINK ../../fabricbench/examples ${PROJECT_BINARY_DIR}/links/examples SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/links/examples DESTINATION ${FABRICBENCH_DOCDIR})
 
 # Man pages and completion, which the programs are asked for: not where they are built for another machine.
 if(CMAKE_CROSSCOMPILING)

@@ -150,6 +150,13 @@ TEST(Progress, CoversALongerLineAndIsClearedOnce) {
   EXPECT_EQ(written_by([&] { progress.clear(); }), "");
 }
 
+TEST(Progress, EndsBeforeTheLastLines) {
+  Progress progress(ProgressForm::kOneLine);
+  (void)written_by([&] { progress.show("1 of 9"); });
+  EXPECT_EQ(written_by([] { fabricbench::end_progress(); }), "\r        \r");
+  EXPECT_EQ(written_by([&] { progress.show("2 of 9"); }), "") << "nothing stands below them";
+}
+
 TEST(Progress, HasALineEveryTenSecondsInALog) {
   fabricbench::test::ScriptedClock clock;
   Progress progress(ProgressForm::kLog);

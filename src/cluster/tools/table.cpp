@@ -226,7 +226,10 @@ class Replay {
 
 ExitStatus print_table(const std::vector<std::string>& arguments) {
   TableOptions options;
-  CLI::App app("Prints the table of a run from its record, whole or broken off.", "fabricbench table");
+  CLI::App app(
+      "Prints the table of a run from its record, whole or broken off.\n"
+      "Exit status: 0 success, 2 wrong options, 3 the file is missing, 7 it is no record of a run.",
+      "fabricbench table");
   app.add_option("FILE", options.file, "what a program has written with --json; -: standard input")->required();
   app.add_option("--form", options.form, "table: as the program prints it (default); csv; or perftest: as ib_write_bw")
       ->option_text("FORM");

@@ -19,6 +19,7 @@
 #include "common/host/usage.h"
 #include "common/mpi/environment.h"
 #include "common/ranks/exchange.h"
+#include "common/watch/progress.h"
 
 namespace fabricbench {
 namespace {
@@ -136,6 +137,7 @@ Ending conclude(const Totals& totals, const Context& context) {
 }
 
 bool abandon(const Outputs& outputs, const Ending& ending) {
+  end_progress();
   try {
     return outputs.abandon(ending);
   } catch (const std::exception& problem) {  // the run has failed before, which matters more

@@ -210,7 +210,7 @@ int Totals::slowest_group() const {
 std::optional<Totals::Slowest> Totals::slowest_rank(int group, std::int64_t ranks) const {
   constexpr double kBeyondChance = 1.5;  // times the samples that one rank has by chance
   constexpr double kSignificance = 0.01;
-  constexpr double kLeastExcess = 0.001;  // below, times are equal but for the step of the clock
+  constexpr double kLeastExcess = 0.01;  // below, it matters to nobody
   const auto found = groups_.find(group);
   if (found == groups_.end() || found->second.slowest.empty() || ranks < 2) return std::nullopt;
   const OfGroup& sums = found->second;

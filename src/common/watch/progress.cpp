@@ -1,5 +1,6 @@
 #include "common/watch/progress.h"
 
+#include <atomic>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -13,6 +14,21 @@ namespace {
 
 Seconds interval_of(ProgressForm form) { return form == ProgressForm::kLog ? 10 : 0.2; }
 
+/// The line that stands, of the one Progress of a process.
+std::atomic<std::FILE*> stream = stderr;
+std::atomic<std::size_t> width = 0;
+std::atomic<bool> has_ended = false;  // see end_progress
+
+void overwrite(std::string_view line) {
+  fmt::print(stream.load(), "{}", line);
+  std::fflush(stream);
+}
+
+void clear_line() {
+  const std::size_t standing = width.exchange(0);
+  if (standing > 0) overwrite(fmt::format("\r{:{}}\r", "", standing + 2));
+}
+
 /// Open MPI's launcher gives every process a terminal as stdout, even if its own is a file.
 bool table_is_watched() { return isatty(STDOUT_FILENO) != 0 && launcher_has_terminal(STDOUT_FILENO); }
 
@@ -25,33 +41,30 @@ ProgressForm progress_form(bool tells, bool asked_for) {
   return watched ? ProgressForm::kOneLine : ProgressForm::kLog;
 }
 
-Progress::Progress(ProgressForm form)
-    : form_(form), next_(form == ProgressForm::kLog ? now() + interval_of(form) : 0) {}
+Progress::Progress(ProgressForm form) : form_(form), next_(form == ProgressForm::kLog ? now() + interval_of(form) : 0) {
+  has_ended = false;
+}
 
 bool Progress::is_due() const { return form_ != ProgressForm::kNone && now() >= next_; }
 
 void Progress::show(std::string_view text) {
-  if (form_ == ProgressForm::kNone) return;
+  if (form_ == ProgressForm::kNone || has_ended) return;
   next_ = now() + interval_of(form_);
   if (form_ == ProgressForm::kLog) {
     fmt::print(stderr, "fabricbench: progress: {}\n", text);
     std::fflush(stderr);
-  } else {
-    overwrite(fmt::format("\r# {:{}}", text, width_));
-    width_ = text.size();
+    return;
   }
+  stream = form_ == ProgressForm::kWithTable ? stdout : stderr;
+  overwrite(fmt::format("\r# {:{}}", text, width.load()));
+  width = text.size();
 }
 
-void Progress::clear() {
-  if (width_ == 0) return;
-  overwrite(fmt::format("\r{:{}}\r", "", width_ + 2));
-  width_ = 0;
-}
+void Progress::clear() { clear_line(); }
 
-void Progress::overwrite(std::string_view line) const {
-  std::FILE* const stream = form_ == ProgressForm::kWithTable ? stdout : stderr;
-  fmt::print(stream, "{}", line);
-  std::fflush(stream);
+void end_progress() {
+  has_ended = true;
+  clear_line();
 }
 
 }  // namespace fabricbench

@@ -31,11 +31,11 @@ class Progress {
   void clear();
 
  private:
-  void overwrite(std::string_view line) const;
-
   ProgressForm form_;
-  std::size_t width_ = 0;  // of the line that stands
   Seconds next_;
 };
+
+/// Takes away the line that stands, and shows no other, before the last lines of a run, which any thread may write.
+void end_progress();
 
 }  // namespace fabricbench
