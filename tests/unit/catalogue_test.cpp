@@ -22,10 +22,10 @@ using Names = std::set<std::string>;
 
 const fs::path kSource = FABRICBENCH_SOURCE_DIR;
 
-Names catalogued(const std::vector<Start>& starts) {
+Names catalogued(const std::vector<StartedAs>& starts) {
   Names names;
   for (const Question& question : catalogue()) {
-    for (const Entry& entry : question.entries) {
+    for (const CatalogueEntry& entry : question.entries) {
       if (std::find(starts.begin(), starts.end(), entry.start) != starts.end()) names.emplace(entry.name);
     }
   }
@@ -44,7 +44,7 @@ TEST(Catalogue, HasEveryProgramOfMpiAndNoOther) {
   add_programs(programs, "collectives", "_perf");
   add_programs(programs, "p2p", "");
   add_programs(programs, "rdma", "");
-  EXPECT_EQ(catalogued({Start::kAllRanks, Start::kTwoRanks, Start::kEachHost}), programs);
+  EXPECT_EQ(catalogued({StartedAs::kAllRanks, StartedAs::kTwoRanks, StartedAs::kEachHost}), programs);
 }
 
 TEST(Catalogue, HasEveryOtherProgramThatIsBuilt) {
@@ -52,7 +52,7 @@ TEST(Catalogue, HasEveryOtherProgramThatIsBuilt) {
   Names programs;
   for (std::string name; words >> name;) programs.insert(name);
   ASSERT_EQ(programs.erase("fabricbench"), 1U);
-  EXPECT_EQ(catalogued({Start::kAlone}), programs);
+  EXPECT_EQ(catalogued({StartedAs::kAlone}), programs);
 }
 
 TEST(Catalogue, HasEveryScriptForUsers) {
@@ -64,13 +64,13 @@ TEST(Catalogue, HasEveryScriptForUsers) {
     const std::string name = file.path().stem().string();
     if (is_started && file.path().extension() == ".sh" && others.count(name) == 0) scripts.insert(name);
   }
-  EXPECT_EQ(catalogued({Start::kScript}), scripts);
+  EXPECT_EQ(catalogued({StartedAs::kScript}), scripts);
 }
 
 TEST(Catalogue, NamesEachEntryOnce) {
   Names names;
   for (const Question& question : catalogue()) {
-    for (const Entry& entry : question.entries) EXPECT_TRUE(names.emplace(entry.name).second) << entry.name;
+    for (const CatalogueEntry& entry : question.entries) EXPECT_TRUE(names.emplace(entry.name).second) << entry.name;
   }
 }
 
@@ -79,7 +79,8 @@ TEST(Catalogue, FitsIntoEightyColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   for (const Question& question : catalogue()) {
     EXPECT_TRUE(question.text.ends_with('?'));
-    for (const Entry& entry : question.entries) EXPECT_LT(entry.name.size(), 20U) << "the next column begins there";
+    for (const CatalogueEntry& entry : question.entries)
+      EXPECT_LT(entry.name.size(), 20U) << "the next column begins there";
   }
 }
 
@@ -88,7 +89,7 @@ TEST(Catalogue, FindsNamesAsUsersWriteThem) {
     ASSERT_NE(find_entry(given), nullptr) << given;
     EXPECT_EQ(find_entry(given)->name, "all_reduce_perf");
   }
-  EXPECT_EQ(find_entry("send-recv-bw")->start, Start::kTwoRanks);
+  EXPECT_EQ(find_entry("send-recv-bw")->start, StartedAs::kTwoRanks);
   EXPECT_EQ(find_entry("sendrecv")->name, "sendrecv_perf");
   EXPECT_EQ(find_entry(""), nullptr);
   EXPECT_EQ(find_entry("_perf"), nullptr);

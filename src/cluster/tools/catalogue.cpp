@@ -15,80 +15,80 @@ namespace {
 constexpr std::string_view kSuffix = "_perf";
 
 constexpr std::array kNetwork = {
-    Entry{"all_reduce_perf", Start::kAllRanks, "bandwidth of all ranks together; begin with this"},
-    Entry{"send_recv_lat", Start::kTwoRanks, "half a round trip between two ranks"},
-    Entry{"send_recv_bw", Start::kTwoRanks, "bandwidth one way between two ranks"},
-    Entry{"send_recv_bibw", Start::kTwoRanks, "bandwidth both ways between two ranks"},
-    Entry{"accept", Start::kScript, "a whole cluster: hosts to admit and hosts to drain"},
+    CatalogueEntry{"all_reduce_perf", StartedAs::kAllRanks, "bandwidth of all ranks together; begin with this"},
+    CatalogueEntry{"send_recv_lat", StartedAs::kTwoRanks, "half a round trip between two ranks"},
+    CatalogueEntry{"send_recv_bw", StartedAs::kTwoRanks, "bandwidth one way between two ranks"},
+    CatalogueEntry{"send_recv_bibw", StartedAs::kTwoRanks, "bandwidth both ways between two ranks"},
+    CatalogueEntry{"accept", StartedAs::kScript, "a whole cluster: hosts to admit and hosts to drain"},
 };
 
 constexpr std::array kSlowParts = {
-    Entry{"sweep_pairs", Start::kScript, "pairs of hosts, until the slow host, NIC or link is known"},
-    Entry{"check_node_pair", Start::kScript, "one pair of hosts, in one job with a time limit"},
-    Entry{"pairwise_bw", Start::kAllRanks, "every pair of hosts in one job, with a map"},
-    Entry{"multi_pair_bw", Start::kAllRanks, "many pairs at once, for links that they share"},
-    Entry{"find_slow_links", Start::kAlone, "slow parts, from records or from results of other tools"},
+    CatalogueEntry{"sweep_pairs", StartedAs::kScript, "pairs of hosts, until the slow host, NIC or link is known"},
+    CatalogueEntry{"check_node_pair", StartedAs::kScript, "one pair of hosts, in one job with a time limit"},
+    CatalogueEntry{"pairwise_bw", StartedAs::kAllRanks, "every pair of hosts in one job, with a map"},
+    CatalogueEntry{"multi_pair_bw", StartedAs::kAllRanks, "many pairs at once, for links that they share"},
+    CatalogueEntry{"find_slow_links", StartedAs::kAlone, "slow parts, from records or from results of other tools"},
 };
 
 constexpr std::array kNormal = {
-    Entry{"compare", Start::kCommand, "a run beside a baseline or beside other runs"},
-    Entry{"record_baseline", Start::kScript, "a baseline: several launches of one program"},
-    Entry{"selftest", Start::kScript, "whether planted rates, delays and faults are reported"},
+    CatalogueEntry{"compare", StartedAs::kCommand, "a run beside a baseline or beside other runs"},
+    CatalogueEntry{"record_baseline", StartedAs::kScript, "a baseline: several launches of one program"},
+    CatalogueEntry{"selftest", StartedAs::kScript, "whether planted rates, delays and faults are reported"},
 };
 
 constexpr std::array kResults = {
-    Entry{"table", Start::kCommand, "the table of a run, from its record"},
-    Entry{"plot", Start::kCommand, "bandwidth and latency against size, as a picture"},
-    Entry{"report", Start::kCommand, "a page with verdict, plots and tables, for a browser"},
+    CatalogueEntry{"table", StartedAs::kCommand, "the table of a run, from its record"},
+    CatalogueEntry{"plot", StartedAs::kCommand, "bandwidth and latency against size, as a picture"},
+    CatalogueEntry{"report", StartedAs::kCommand, "a page with verdict, plots and tables, for a browser"},
 };
 
 constexpr std::array kMissing = {
-    Entry{"doctor", Start::kCommand, "what this host lacks for which programs"},
-    Entry{"gpu_check", Start::kScript, "whether the programs work on this host's GPUs"},
-    Entry{"rdma_check", Start::kScript, "whether the programs work on RDMA devices"},
+    CatalogueEntry{"doctor", StartedAs::kCommand, "what this host lacks for which programs"},
+    CatalogueEntry{"gpu_check", StartedAs::kScript, "whether the programs work on this host's GPUs"},
+    CatalogueEntry{"rdma_check", StartedAs::kScript, "whether the programs work on RDMA devices"},
 };
 
 constexpr std::array kCollectives = {
-    Entry{"all_gather_perf", Start::kAllRanks, "data from all ranks to all ranks"},
-    Entry{"alltoall_perf", Start::kAllRanks, "equal parts from every rank to every rank"},
-    Entry{"alltoallv_perf", Start::kAllRanks, "unequal parts from every rank to every rank"},
-    Entry{"barrier_perf", Start::kAllRanks, "time until all ranks have left a barrier"},
-    Entry{"broadcast_perf", Start::kAllRanks, "data from one rank to all ranks"},
-    Entry{"gather_perf", Start::kAllRanks, "data from all ranks to one rank"},
-    Entry{"hypercube_perf", Start::kAllRanks, "exchanges along the edges of a hypercube"},
-    Entry{"reduce_perf", Start::kAllRanks, "a reduction to one rank"},
-    Entry{"reduce_scatter_perf", Start::kAllRanks, "a reduction of which each rank keeps a part"},
-    Entry{"scatter_perf", Start::kAllRanks, "parts from one rank to all ranks"},
-    Entry{"sendrecv_perf", Start::kAllRanks, "a ring: each rank sends to the next one"},
+    CatalogueEntry{"all_gather_perf", StartedAs::kAllRanks, "data from all ranks to all ranks"},
+    CatalogueEntry{"alltoall_perf", StartedAs::kAllRanks, "equal parts from every rank to every rank"},
+    CatalogueEntry{"alltoallv_perf", StartedAs::kAllRanks, "unequal parts from every rank to every rank"},
+    CatalogueEntry{"barrier_perf", StartedAs::kAllRanks, "time until all ranks have left a barrier"},
+    CatalogueEntry{"broadcast_perf", StartedAs::kAllRanks, "data from one rank to all ranks"},
+    CatalogueEntry{"gather_perf", StartedAs::kAllRanks, "data from all ranks to one rank"},
+    CatalogueEntry{"hypercube_perf", StartedAs::kAllRanks, "exchanges along the edges of a hypercube"},
+    CatalogueEntry{"reduce_perf", StartedAs::kAllRanks, "a reduction to one rank"},
+    CatalogueEntry{"reduce_scatter_perf", StartedAs::kAllRanks, "a reduction of which each rank keeps a part"},
+    CatalogueEntry{"scatter_perf", StartedAs::kAllRanks, "parts from one rank to all ranks"},
+    CatalogueEntry{"sendrecv_perf", StartedAs::kAllRanks, "a ring: each rank sends to the next one"},
 };
 
 constexpr std::array kRdma = {
-    Entry{"rdma_write_bw", Start::kTwoRanks, "bandwidth of RDMA writes"},
-    Entry{"rdma_write_lat", Start::kTwoRanks, "half a round trip of RDMA writes"},
-    Entry{"rdma_read_bw", Start::kTwoRanks, "bandwidth of RDMA reads"},
-    Entry{"rdma_read_lat", Start::kTwoRanks, "time of an RDMA read"},
-    Entry{"rdma_send_bw", Start::kTwoRanks, "bandwidth of sends"},
-    Entry{"rdma_send_lat", Start::kTwoRanks, "half a round trip of sends"},
-    Entry{"rdma_atomic_bw", Start::kTwoRanks, "rate of atomic operations"},
-    Entry{"rdma_atomic_lat", Start::kTwoRanks, "time of an atomic operation"},
-    Entry{"rdma_cm_connect", Start::kTwoRanks, "connections per second, by rdma_cm"},
+    CatalogueEntry{"rdma_write_bw", StartedAs::kTwoRanks, "bandwidth of RDMA writes"},
+    CatalogueEntry{"rdma_write_lat", StartedAs::kTwoRanks, "half a round trip of RDMA writes"},
+    CatalogueEntry{"rdma_read_bw", StartedAs::kTwoRanks, "bandwidth of RDMA reads"},
+    CatalogueEntry{"rdma_read_lat", StartedAs::kTwoRanks, "time of an RDMA read"},
+    CatalogueEntry{"rdma_send_bw", StartedAs::kTwoRanks, "bandwidth of sends"},
+    CatalogueEntry{"rdma_send_lat", StartedAs::kTwoRanks, "half a round trip of sends"},
+    CatalogueEntry{"rdma_atomic_bw", StartedAs::kTwoRanks, "rate of atomic operations"},
+    CatalogueEntry{"rdma_atomic_lat", StartedAs::kTwoRanks, "time of an atomic operation"},
+    CatalogueEntry{"rdma_cm_connect", StartedAs::kTwoRanks, "connections per second, by rdma_cm"},
 };
 
 constexpr std::array kTcp = {
-    Entry{"tcp_lat", Start::kTwoRanks, "half a round trip"},
-    Entry{"tcp_bw", Start::kTwoRanks, "bandwidth one way, with one or more connections"},
-    Entry{"tcp_bibw", Start::kTwoRanks, "bandwidth both ways"},
+    CatalogueEntry{"tcp_lat", StartedAs::kTwoRanks, "half a round trip"},
+    CatalogueEntry{"tcp_bw", StartedAs::kTwoRanks, "bandwidth one way, with one or more connections"},
+    CatalogueEntry{"tcp_bibw", StartedAs::kTwoRanks, "bandwidth both ways"},
 };
 
 constexpr std::array kGpus = {
-    Entry{"gpu_copy_bw", Start::kEachHost, "copies between host memory and GPUs, and between GPUs"},
-    Entry{"gpudirect_rdma_lat", Start::kTwoRanks, "RDMA writes into GPU memory, until a kernel sees them"},
+    CatalogueEntry{"gpu_copy_bw", StartedAs::kEachHost, "copies between host memory and GPUs, and between GPUs"},
+    CatalogueEntry{"gpudirect_rdma_lat", StartedAs::kTwoRanks, "RDMA writes into GPU memory, until a kernel sees them"},
 };
 
 constexpr std::array kHosts = {
-    Entry{"list_hosts", Start::kAlone, "hosts of a list, a host file or the surrounding job"},
-    Entry{"plan_sweep", Start::kAlone, "the next round of pairs of a sweep"},
-    Entry{"simulate_fabric", Start::kAlone, "a sweep over a simulated fabric with planted faults"},
+    CatalogueEntry{"list_hosts", StartedAs::kAlone, "hosts of a list, a host file or the surrounding job"},
+    CatalogueEntry{"plan_sweep", StartedAs::kAlone, "the next round of pairs of a sweep"},
+    CatalogueEntry{"simulate_fabric", StartedAs::kAlone, "a sweep over a simulated fabric with planted faults"},
 };
 
 constexpr std::array kCatalogue = {
@@ -119,10 +119,10 @@ std::string plain(std::string_view given) {
 
 std::span<const Question> catalogue() { return kCatalogue; }
 
-const Entry* find_entry(std::string_view given) {
+const CatalogueEntry* find_entry(std::string_view given) {
   const std::string name = plain(given);
   for (const Question& question : kCatalogue) {
-    for (const Entry& entry : question.entries) {
+    for (const CatalogueEntry& entry : question.entries) {
       if (without_suffix(entry.name) == name) return &entry;
     }
   }
@@ -133,7 +133,7 @@ std::string nearest_entries(std::string_view given) {
   const std::string name = plain(given);
   std::vector<NearName> known;
   for (const Question& question : kCatalogue) {
-    for (const Entry& entry : question.entries) {
+    for (const CatalogueEntry& entry : question.entries) {
       const std::string_view plain_name = without_suffix(entry.name);
       known.push_back({name_distance(name, plain_name), std::string(plain_name)});
     }
@@ -149,7 +149,7 @@ std::string text_of_catalogue() {
   std::string text;
   for (const Question& question : kCatalogue) {
     text += fmt::format("{}{}\n", text.empty() ? "" : "\n", question.text);
-    for (const Entry& entry : question.entries) text += fmt::format("  {:<20}{}\n", entry.name, entry.purpose);
+    for (const CatalogueEntry& entry : question.entries) text += fmt::format("  {:<20}{}\n", entry.name, entry.purpose);
   }
   return text;
 }

@@ -8,7 +8,7 @@
 namespace fabricbench::cluster {
 
 /// How an entry is started.
-enum class Start {
+enum class StartedAs {
   kAllRanks,  ///< an MPI job of as many ranks as fit
   kTwoRanks,  ///< an MPI job of two ranks, unless told otherwise
   kEachHost,  ///< an MPI job of one rank on each host
@@ -17,21 +17,21 @@ enum class Start {
   kCommand    ///< a part of `fabricbench`
 };
 
-struct Entry {
+struct CatalogueEntry {
   std::string_view name;  ///< of the program, the script without .sh, or the command
-  Start start;
+  StartedAs start;
   std::string_view purpose;  ///< what it tells, in at most 58 characters
 };
 
 struct Question {
   std::string_view text;
-  std::span<const Entry> entries;
+  std::span<const CatalogueEntry> entries;
 };
 
 [[nodiscard]] std::span<const Question> catalogue();
 
 /// The entry that is called so, with or without `_perf`, and with `-` or `_`; or null.
-[[nodiscard]] const Entry* find_entry(std::string_view given);
+[[nodiscard]] const CatalogueEntry* find_entry(std::string_view given);
 
 /// `; the nearest is all_reduce_perf`: entries that may be meant by a name that none has, or nothing.
 [[nodiscard]] std::string nearest_entries(std::string_view given);

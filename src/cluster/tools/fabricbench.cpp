@@ -67,7 +67,7 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
   if (first.starts_with('-')) {
     throw UsageError(fmt::format("'{}' is no command; options come behind one, see --help", first));
   }
-  const Entry* entry = find_entry(first);
+  const CatalogueEntry* entry = find_entry(first);
   if (entry == nullptr) {
     throw UsageError(fmt::format("there is no program or command '{}'{}; '{} list' has them all", first,
                                  nearest_entries(first), kName));

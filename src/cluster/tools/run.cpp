@@ -63,10 +63,10 @@ void refuse_others_options(const std::string& word) {
 
 bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h" || word == "--version"; }
 
-std::string_view ranks_of(Start start) {
+std::string_view ranks_of(StartedAs start) {
   switch (start) {
-    case Start::kTwoRanks: return "two";
-    case Start::kEachHost: return "each-host";
+    case StartedAs::kTwoRanks: return "two";
+    case StartedAs::kEachHost: return "each-host";
     default: return "all";
   }
 }
@@ -85,7 +85,7 @@ std::string path_of_program(std::string_view name) {
   become(words, "build or install it again");
 }
 
-[[noreturn]] void launch(const Entry& entry, std::vector<std::string> options,
+[[noreturn]] void launch(const CatalogueEntry& entry, std::vector<std::string> options,
                          const std::vector<std::string>& arguments) {
   const LaunchWords words = take_launch_options(arguments, true);
   if (std::any_of(words.others.begin(), words.others.end(), asks_for_help)) become_program(entry.name, words.others);
@@ -123,14 +123,15 @@ LaunchWords take_launch_options(const std::vector<std::string>& words, bool ever
   return taken;
 }
 
-void run_entry(const Entry& entry, std::vector<std::string> options, const std::vector<std::string>& arguments) {
-  const bool in_a_job = entry.start != Start::kAlone && entry.start != Start::kScript;
+void run_entry(const CatalogueEntry& entry, std::vector<std::string> options,
+               const std::vector<std::string>& arguments) {
+  const bool in_a_job = entry.start != StartedAs::kAlone && entry.start != StartedAs::kScript;
   if (in_a_job) launch(entry, std::move(options), arguments);
   if (!options.empty()) {
     throw UsageError(fmt::format("{} is not started as one MPI job; give its own options behind its name, not {}",
                                  entry.name, options.front()));
   }
-  if (entry.start == Start::kAlone) become_program(entry.name, arguments);
+  if (entry.start == StartedAs::kAlone) become_program(entry.name, arguments);
   become_script(fmt::format("{}.sh", entry.name), fmt::format("fabricbench {}", entry.name), arguments);
 }
 
@@ -148,9 +149,9 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   if (words.others.empty()) throw UsageError("run needs the name of a program; 'fabricbench list' has them");
   const std::string name = words.others.front();
   if (asks_for_help(name)) become_script("run.sh", "fabricbench run", {"--help"});
-  const Entry* entry = find_entry(name);
+  const CatalogueEntry* entry = find_entry(name);
   if (name.starts_with("-")) throw UsageError(fmt::format("run has no option '{}'; see run --help", name));
-  if (entry == nullptr || entry->start == Start::kCommand) {
+  if (entry == nullptr || entry->start == StartedAs::kCommand) {
     throw UsageError(fmt::format("there is no program '{}'{}; 'fabricbench list' has them all", name,
                                  entry == nullptr ? nearest_entries(name) : ""));
   }

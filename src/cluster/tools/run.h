@@ -20,7 +20,7 @@ struct LaunchWords {
 
 /// Becomes the program or script of an entry that is no command. `options` are those of the launch that precede its
 /// name.
-[[noreturn]] void run_entry(const Entry& entry, std::vector<std::string> options,
+[[noreturn]] void run_entry(const CatalogueEntry& entry, std::vector<std::string> options,
                             const std::vector<std::string>& arguments);
 
 }  // namespace fabricbench::cluster

@@ -41,8 +41,9 @@ Shown bandwidth_at(std::string_view key) {
   };
 }
 
-/// The messages of one direction.
+/// The messages of one direction; null of a row that is cut short, whose epochs do not count them.
 Json messages(const Json& row) {
+  if (row.contains("cut_short")) return nullptr;
   const Json& of_row = row.at("out_of_place");
   return of_row.at("samples").get<std::int64_t>() * of_row.at("operations_per_sample").get<std::int64_t>();
 }
