@@ -23,7 +23,6 @@ constexpr std::int64_t kMostIterationsPerVisit = 5000;
 constexpr std::int64_t kMostSamplesPerVisit = 1000;
 constexpr double kMostClockShare = 0.01;  // of a sample; shorter operations are timed in batches
 constexpr std::int64_t kEpochsAdded = 3;
-constexpr double kFirstShare = 0.5;      // of the time budget, for the minimum number of epochs
 constexpr Seconds kLeastWindow = 10e-3;  // of a stream
 constexpr double kMostEnlarged = 4096;
 constexpr double kMostOfBudget =
@@ -31,8 +30,6 @@ constexpr double kMostOfBudget =
 constexpr double kFewMessages = 4;
 constexpr double kWorthwhile = 1.5;        // by which a window grows at least when it is tried again
 constexpr std::int64_t kFewestEpochs = 6;  // which an interval takes
-constexpr Seconds kLong = 30;              // of a run, which then says how long it will take
-constexpr Seconds kTelling = 1;            // of a measurement, by which the time of larger sizes can be told
 constexpr double kLeastEpoch = 0.3;        // of the time budget: the minimum duration of an epoch...
 constexpr Seconds kLongEpoch = 0.3;        // ...or its part of the budget, if that is longer than this
 
@@ -147,6 +144,21 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
   } while (team_.world().broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
   std::sort(order.begin(), order.end());
   for (const std::size_t index : order) finish_epoch(subjects[index]);
+  if (options_.timing == Timing::kIsolated) shorten_long_visits(subjects, order);
+}
+
+/// On a busy host, where processes wait for a processor at each common start, samples take longer than the estimate
+/// said.
+void Bench::shorten_long_visits(std::vector<Subject>& subjects, const std::vector<std::size_t>& visited) {
+  constexpr double kTolerated = 4;  // times a subject's share of an epoch
+  std::vector<double> shares;
+  for (const std::size_t index : visited) shares.push_back(subjects[index].measuring / share_of_epoch());
+  shares = team_.world().all_reduce(std::move(shares), MPI_MAX);
+  for (std::size_t i = 0; i < visited.size(); ++i) {
+    if (shares[i] <= kTolerated) continue;
+    VisitPlan& plan = subjects[visited[i]].plan;
+    plan.samples = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(plan.samples) / shares[i]));
+  }
 }
 
 /// Long enough that epochs differ as runs do, also with a small budget, which is then exceeded.
@@ -271,8 +283,10 @@ void Bench::visit(Subject& subject) {
   if (!subject.visited) observe(subject);
   nics_.begin();
   lost_before_ = lost_so_far();
+  const Seconds began_measuring = now();
   Epoch epoch =
       meter_.measure(subject.operation, subject.plan, options_.check_each ? checks_of(subject) : AroundEach());
+  subject.measuring = now() - began_measuring;
   add_increase(subject.counted, meter_.counted_before(), session_.counters());
   const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
   subject.timed += subject.plan.timed(subject.operation.aggregated());
@@ -411,81 +425,6 @@ std::string Bench::first_of_group(const std::string& finding) const {
 
 int Bench::rank_in_job(int rank) const {
   return team_.process_in_job() * workspace_.ranks().local + rank - workspace_.ranks().first;
-}
-
-void Bench::announce(std::int64_t cases) const {
-  if (!team_.world().is_root() || options_.iterations) return;
-  const Seconds most = static_cast<double>(cases) * options_.time_budget;
-  if (most * kFirstShare < kLong) return;
-  fmt::print(stderr,
-             "fabricbench: {} measurements of {} to {} each take {} to {}; a lower --time-budget shortens them\n",
-             cases, readable_duration(options_.time_budget * kFirstShare), readable_duration(options_.time_budget),
-             readable_duration(most * kFirstShare), readable_duration(most));
-}
-
-/// Tells once how long it will take if operations are too long for their time budget. Subjects after `last` are not
-/// planned yet: if `last` is too long, larger ones are so in the ratio of their sizes.
-void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::size_t last) {
-  if (has_announced_ || !team_.world().is_root()) return;
-  const Subject& known = subjects[last];
-  const bool is_long = known.visit_time > share_of_epoch() && known.which.size > 0;
-  Seconds all = 0;
-  Seconds longest = 0;
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const Subject& subject = i <= last ? subjects[i] : known;
-    const double ratio = static_cast<double>(subjects[i].which.size) / static_cast<double>(subject.which.size);
-    const Seconds visit = subject.visit_time * (i > last && is_long ? std::max(1.0, ratio) : 1.0);
-    all += visit * static_cast<double>(std::min(subject.most_epochs, options_.epochs));
-    longest = std::max(longest, visit);
-  }
-  if (all < kLong || all < options_.time_budget * static_cast<double>(subjects.size())) return;
-  has_announced_ = true;
-  fmt::print(stderr,
-             "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}\n",
-             subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
-}
-
-/// Tells once how long the rest of a run with a fixed number of iterations will take, by a measurement that `took` long
-/// enough to tell: as long as that, or longer in the ratio of the sizes.
-void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took) {
-  if (has_announced_ || took < kTelling || measured.size == 0 || !team_.world().is_root()) return;
-  double of_one_size = 0;
-  for (const Subject& subject : rest) {
-    of_one_size += std::max(1.0, static_cast<double>(subject.which.size) / static_cast<double>(measured.size));
-  }
-  if (took * of_one_size < kLong) return;
-  has_announced_ = true;
-  fmt::print(stderr, "fabricbench: the remaining {} measurements take about {}; a lower --iters shortens them\n",
-             rest.size(), readable_duration(took * of_one_size));
-}
-
-void Bench::show_place(std::size_t place, std::size_t subjects, const Subject& subject) {
-  if (progress_.is_due())
-    progress_.show(fmt::format("measurement {} of {}; now {}", place + 1, subjects, case_text(subject)));
-}
-
-void Bench::show_planning(const Subject& subject, std::size_t place, std::size_t subjects) {
-  if (!progress_.is_due()) return;
-  progress_.show(fmt::format("estimating {} of {}: {}", place + 1, subjects, case_text(subject)));
-}
-
-void Bench::show_progress(const std::vector<Subject>& subjects, const Subject& visited) {
-  if (!progress_.is_due()) return;
-  std::int64_t done = 0;
-  std::int64_t planned = 0;
-  for (const Subject& subject : subjects) {
-    done += subject.epochs_done;
-    const bool more = subject.epochs_done < options_.epochs || wants_more(subject, subjects.size());
-    planned += more ? std::min(epochs_planned_, subject.most_epochs) : subject.epochs_done;
-  }
-  std::string left;
-  if (done > 0) {
-    const double all = (now() - began_) / static_cast<double>(done) * static_cast<double>(planned);
-    const Seconds later = all / static_cast<double>(subjects.size()) * static_cast<double>(measured_later_);
-    left = fmt::format(", about {} left", readable_duration(all - (now() - began_) + later));
-  }
-  progress_.show(
-      fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs_planned_, left, case_text(visited)));
 }
 
 }  // namespace fabricbench

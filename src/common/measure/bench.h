@@ -85,8 +85,11 @@ class Bench {
   void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
   [[nodiscard]] Seconds share_of_epoch() const;
+  void shorten_long_visits(std::vector<Subject>& subjects, const std::vector<std::size_t>& visited);
   void announce_long_operations(const std::vector<Subject>& subjects, std::size_t last);
   void announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took);
+
+  static constexpr double kFirstShare = 0.5;  // of the time budget, for the minimum number of epochs
 
   const Team& team_;
   const Options& options_;

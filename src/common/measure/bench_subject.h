@@ -17,6 +17,7 @@ struct Bench::Subject {
   Case which;
   Operation operation;
   VisitPlan plan{};
+  Seconds measuring = 0;                                                // the last visit, without its checks
   Seconds visit_time = 0;                                               // expected
   std::int64_t most_epochs = std::numeric_limits<std::int64_t>::max();  // fewer if an operation takes too long
   std::int64_t epochs_done = 0;
