@@ -152,6 +152,7 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
 void Bench::shorten_long_visits(std::vector<Subject>& subjects, const std::vector<std::size_t>& visited) {
   constexpr double kTolerated = 4;  // times a subject's share of an epoch
   std::vector<double> shares;
+  shares.reserve(visited.size());
   for (const std::size_t index : visited) shares.push_back(subjects[index].measuring / share_of_epoch());
   shares = team_.world().all_reduce(std::move(shares), MPI_MAX);
   for (std::size_t i = 0; i < visited.size(); ++i) {
