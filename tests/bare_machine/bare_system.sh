@@ -24,6 +24,12 @@ skip() {
     exit "$kSkipped"
 }
 
+# set_limit SECONDS: sets limit_s, whose value until then is the example.
+set_limit() {
+    [[ $1 =~ ^[1-9][0-9]*$ ]] || die 2 "'$1' is not a number of seconds; write one such as $limit_s"
+    limit_s=$1
+}
+
 # in_namespaces SECONDS COMMAND...: in the background, so that an interrupt is seen at once.
 in_namespaces() {
     local limit_s=$1

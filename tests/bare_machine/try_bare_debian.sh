@@ -75,11 +75,7 @@ main() {
                 scenarios+=("$2")
                 shift
                 ;;
-            --limit)
-                [[ ${2-} =~ ^[1-9][0-9]*$ ]] || die 2 "'${2-}' is not a number of seconds; write one such as 3600"
-                limit_s=$2
-                shift
-                ;;
+            --limit) set_limit "${2-}" && shift ;;
             --keep) keep=yes ;;
             -h | --help) usage && exit 0 ;;
             *) die 2 "'$1' is not an option; run '$0 --help' for the list" ;;

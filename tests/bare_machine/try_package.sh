@@ -45,11 +45,7 @@ main() {
     while (($# > 0)); do
         case $1 in
             --dir) dir=${2:?--dir needs a directory} && shift ;;
-            --limit)
-                [[ ${2-} =~ ^[1-9][0-9]*$ ]] || die 2 "'${2-}' is not a number of seconds; write one such as 1800"
-                limit_s=$2
-                shift
-                ;;
+            --limit) set_limit "${2-}" && shift ;;
             --keep) keep=yes ;;
             -h | --help) usage && exit 0 ;;
             -*) die 2 "'$1' is not an option; run '$0 --help' for the list" ;;

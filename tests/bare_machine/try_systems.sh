@@ -68,11 +68,7 @@ main() {
     while (($# > 0)); do
         case $1 in
             --dir) dir=${2:?--dir needs a directory} && shift ;;
-            --limit)
-                [[ ${2-} =~ ^[1-9][0-9]*$ ]] || die 2 "'${2-}' is not a number of seconds; write one such as 14400"
-                limit_s=$2
-                shift
-                ;;
+            --limit) set_limit "${2-}" && shift ;;
             --build-type) build_type=${2:?--build-type needs a type, such as Release} && shift ;;
             --keep) keep=yes ;;
             -h | --help) usage && exit 0 ;;
