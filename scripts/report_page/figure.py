@@ -119,12 +119,14 @@ def ticks_within(low, high):
 
 
 def size_axis(sizes):
-    """A log axis with ticks at sizes that were measured, or at powers of two where these are many."""
+    """A log axis with ticks at powers of two: those that were measured, or evenly spaced ones where that are many or other
+    sizes were measured too. Where fewer than two are in reach, at sizes that were measured."""
     sizes = sorted(size for size in set(sizes) if size > 0)
-    if len(sizes) > MOST_TICKS and all(size & (size - 1) == 0 for size in sizes):
-        sizes = [1 << power for power in range(sizes[0].bit_length() - 1, sizes[-1].bit_length())]
-    every = max(1, -(-len(sizes) // MOST_TICKS))
-    ticks = sizes[::every]
+    powers = [size for size in sizes if size & (size - 1) == 0]
+    if sizes and (len(powers) < len(sizes) or len(powers) > MOST_TICKS):
+        powers = [1 << power for power in range((sizes[0] - 1).bit_length(), sizes[-1].bit_length())]
+    ticks = powers if len(powers) > 1 else sizes
+    ticks = ticks[:: max(1, -(-len(ticks) // MOST_TICKS))]
     return {
         "title": {"text": "message size"},
         "type": "log",

@@ -23,10 +23,10 @@ DASHES = {"solid": "-", "dot": ":", "dash": "--", "longdash": (0, (8, 3)), "dash
 
 def draw(figures, title, note, kind, dark):
     """The bytes of a file of that kind, with one figure below the other."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns where it keeps its fonts, also while it is imported
     from matplotlib import rc_context, rcdefaults  # imported only if needed
     from matplotlib.figure import Figure
 
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts
     rcdefaults()
     colours = colours_of(dark)
     lines = textwrap.wrap(title, TITLE_COLUMNS) or [""]

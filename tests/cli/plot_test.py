@@ -1,10 +1,12 @@
 """fabricbench plot: pictures and pages of runs, and what cannot be drawn."""
 
+import os
+import subprocess
 import sys
 from unittest import mock
 
 from plotting import Plotting
-from reporting import (FAILED, KIB, MIB, MISSING, NASTY, USAGE, Page, all_pairs, context, copy, end, measurement, row, rows,
+from reporting import (FAILED, KIB, MIB, MISSING, NASTY, SCRIPTS, USAGE, Page, all_pairs, context, copy, end, measurement, row, rows,
                        run)  # fmt: skip
 
 SIGNATURES = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-", ".svg": b"<?xml"}
@@ -30,6 +32,12 @@ class Pictures(Plotting):  # 1 rank, 15 s
         self.assertLessEqual({"bus bandwidth (GB/s)", "time of one operation (us)", "message size", "8 B"}, set(texts))
         self.assertTrue({"1 MiB", "2 MiB", "4 MiB", "8 MiB"} & set(texts), texts)
         self.assertIn("all_reduce_perf: 2 ranks on 2 hosts, mpi", texts)
+
+    def test_ticks_stand_at_powers_of_two(self):
+        sizes = {text for text in self.texts_of(run(*rows(sizes=(24, KIB, 3 * KIB, 64 * KIB - 16))), run(*rows(sizes=(KIB - 16,))))
+                 if text.endswith((" B", "iB"))}  # fmt: skip
+        self.assertEqual(sizes, {"32 B", "64 B", "128 B", "256 B", "512 B", "1 KiB", "2 KiB", "4 KiB", "8 KiB", "16 KiB", "32 KiB"})
+        self.assertIn("1008 B", self.texts_of(run(*rows(sizes=(KIB - 16, KIB)))), "there is one power only")
 
     def test_a_latency_is_the_upper_figure(self):
         texts = self.texts_of(run(**LATENCY))
@@ -76,6 +84,14 @@ class Pictures(Plotting):  # 1 rank, 15 s
                 for size in (KIB, MIB)]  # fmt: skip
         self.draw(run(*many), says="plot.py: drawn are the 8 slowest of 9 curves; a page (.html) has all of them\n")
         self.draw(run(*many), ending=".html")
+
+    def test_nothing_is_said_where_matplotlib_cannot_keep_its_fonts(self):
+        file, path = self.write("run.jsonl", run()), self.directory / "plot.svg"
+        env = {name: value for name, value in os.environ.items() if name not in ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        done = subprocess.run([sys.executable, SCRIPTS / "plot.py", file, "-o", path], env={**env, "HOME": "/dev/null"}, check=False,
+                              capture_output=True, text=True, timeout=300)  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertTrue(path.exists())
 
     def test_damaged_lines_are_reported(self):
         said = f"plot.py: {self.directory / 'run0.jsonl'}:6: no JSON from character 14 on; the line is cut off\n"
