@@ -7,10 +7,9 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # do not write caches beside the script
 
-from constants import FAILED
 from report_page import curves, figure
 from report_page.blocks import Plot, Section
-from report_page.command import name, refuse_output, require_modules, say, say_problems, write_whole
+from report_page.command import ending_by_status, name, refuse_output, require_modules, say, say_problems, write_whole
 from report_page.results import BadInput, read_results
 from report_page.rows import series_of
 from report_page.words import counted, printable
@@ -151,16 +150,10 @@ def plot(given):
 
 def main():
     given = parse_arguments(sys.argv[1:])
-    try:
+    with ending_by_status(given.output):
         refuse_output(given.output, given.results, given.force, "plot")
         require_modules(("jinja2", "plotly") if given.ending == PAGE else ("matplotlib",))
         plot(given)
-    except BadInput as error:
-        say(str(error))
-        sys.exit(error.status)
-    except OSError as error:
-        say(f"{error.filename or given.output}: {error.strerror}")
-        sys.exit(FAILED)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # do not write caches beside the script
 
-from constants import FAILED
-from report_page.command import name, refuse_output, require_modules, say, say_problems, write_whole
+from report_page.command import ending_by_status, name, refuse_output, require_modules, say, say_problems, write_whole
 from report_page.comparing import compare
 from report_page.importing import files_of_records
 from report_page.judging import begin, judge
-from report_page.results import BadInput, paths_of, read_results
+from report_page.results import paths_of, read_results
 from report_page.words import printable
 
 MODULES = ("jinja2", "plotly")
@@ -68,11 +67,15 @@ def parse_arguments(arguments):
 
 
 def write(output, text):
-    if output == STDOUT:
+    if output != STDOUT:
+        write_whole(Path(output), text.encode())
+        return
+    try:
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
-    else:
-        write_whole(Path(output), text.encode())
+    except OSError:
+        leave_stdout()
+        raise
 
 
 def leave_stdout():
@@ -106,19 +109,11 @@ def make_report(given):
 
 def main():
     given = parse_arguments(sys.argv[1:])
-    try:
+    with ending_by_status("standard output" if given.output == STDOUT else given.output):
         if given.output != STDOUT:
             refuse_output(given.output, given.results, given.force, "report")
         require_modules(MODULES)
         make_report(given)
-    except BadInput as error:
-        say(str(error))
-        sys.exit(error.status)
-    except OSError as error:
-        say(f"{error.filename or 'standard output'}: {error.strerror}")
-        if given.output == STDOUT:
-            leave_stdout()
-        sys.exit(FAILED)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What the commands that draw results share: messages, Python modules, and the file that they write."""
 
+import contextlib
 import importlib.util
 import os
 import sys
 from pathlib import Path
 
-from constants import MISSING
+from constants import FAILED, MISSING
 from report_page.results import BadInput
 from report_page.words import counted, printable
 
@@ -16,6 +17,19 @@ MOST_SAID = 20  # problems on stderr
 def name():
     """What a user has called."""
     return os.environ.get("FABRICBENCH_COMMAND", Path(sys.argv[0]).name)
+
+
+@contextlib.contextmanager
+def ending_by_status(output):
+    """Ends the process where results cannot be drawn, or `output` not be written."""
+    try:
+        yield
+    except BadInput as error:
+        say(str(error))
+        sys.exit(error.status)
+    except OSError as error:
+        say(f"{error.filename or output}: {error.strerror}")
+        sys.exit(FAILED)
 
 
 def say(words):
