@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Counts and times a ctest run by suite, lists skipped tests with reasons and the slowest tests, and fails if a
-suite had no test.
+"""Counts and times a ctest run by suite, lists skipped tests with reasons and the
+slowest tests, and fails if a suite had no test."""
 
-usage: ctest --show-only=json-v1 | summarize_tests.py JUNIT_FILE [SUITE...]
-
-A suite is a ctest label (default: those of the tests that ran). Labels come from standard input, results from the file
-of ctest --output-junit. A suite whose tests were all skipped, each with its reason, is reported; a suite without tests
-is a failure.
-Exit status: 0 every suite had a test, 1 a suite had none.
-"""
-
+import argparse
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
 
+EPILOG = """\
+A suite is a ctest label. Labels come from standard input, which is what
+ctest --show-only=json-v1 prints. A suite whose tests were all skipped, each
+with its reason, is reported; a suite without tests is a failure.
+
+Exit status: 0 every suite had a test, 1 a suite had none, 2 usage.
+"""
 RAN = ("run", "fail")
 SLOWEST = 10
 
@@ -50,10 +50,19 @@ def print_slowest(results):
     print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, _, _, seconds in slowest))
 
 
-def main(junit_path, suites):
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, epilog=EPILOG,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("junit_file", metavar="JUNIT_FILE", help="results, from ctest --output-junit")
+    parser.add_argument("suites", metavar="SUITE", nargs="*", help="suite (default: those of the tests that ran)")
+    return parser.parse_args()
+
+
+def main():
+    given = parse_arguments()
     labels = labels_by_test(json.load(sys.stdin))
-    results = read_results(junit_path)
-    suites = suites or sorted({labels[name][0] for name, *_ in results if labels.get(name)})
+    results = read_results(given.junit_file)
+    suites = given.suites or sorted({labels[name][0] for name, *_ in results if labels.get(name)})
     idle = []
 
     print(f"{'suite':<10} {'ran':>6} {'failed':>7} {'skipped':>8} {'seconds':>8}  (of all its tests together)")
@@ -78,4 +87,4 @@ def main(junit_path, suites):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main())
