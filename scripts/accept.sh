@@ -25,7 +25,7 @@ in_a_list() {
 }
 
 usage() {
-    cat <<EOT
+    as_typed <<EOT
 usage: scripts/accept.sh [OPTION]...
        scripts/accept.sh --resume FOLDER [OPTION]...
        scripts/accept.sh --recheck HOSTS FOLDER [OPTION]...
@@ -176,7 +176,7 @@ read_options() {
                 --record | --allow | --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
                 --pair-options | --test | --size | --rails | --rounds | --max-concurrent | --at-once | --time | \
                 --timeout | --launcher | --agent | --mpi-options | --programs | --output | --prometheus)
-                [[ -n ${2-} || ( $# -gt 1 && $1 == *-options ) ]] || die "$kUsage" "$1 needs a value; run '$0 --help'"
+                [[ -n ${2-} || ( $# -gt 1 && $1 == *-options ) ]] || die "$kUsage" "$1 needs a value; run '$own_call --help'"
                 set_option "$1" "$2" && shift ;;
             *) unknown_option "$1" ;;
         esac

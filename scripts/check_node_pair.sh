@@ -8,9 +8,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 
 usage() {
-    cat <<EOT
+    as_typed <<EOT
 usage: scripts/check_node_pair.sh [OPTION]... HOST HOST
-                                  [-- OPTION OF THE BENCHMARK...]
+           [-- OPTION OF THE BENCHMARK...]
 
 Measures the bandwidth between two hosts in both directions, in one job that
 always ends within its time limit.
@@ -91,7 +91,7 @@ read_options() {
             -h | --help) usage && exit 0 ;;
             --test | --gpus | --size | --rail | --min-bandwidth | --timeout | --programs | --launcher | --agent | \
                 --mpi-options | --records | --logs | --round | --concurrent)
-                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
+                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$own_call --help'"
                 set_option "$1" "$2" && shift ;;
             -*) unknown_option "$1" ;;
             *) hosts+=("$1") ;;

@@ -16,7 +16,7 @@ readonly kSmall=("${kSizes[@]}" "${kBudget[@]}")
 readonly kParts=(programs options ranks_on_one_gpu endings copies kernels)
 
 usage() {
-    cat <<EOT
+    as_typed <<EOT
 usage: scripts/gpu_check.sh [--programs DIR] [--record FILE] [--part NAME]...
 
 Runs the built programs on this machine's GPUs and checks their output and exit

@@ -10,9 +10,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/dependencies.sh"
 readonly kServicePolicy=/usr/sbin/policy-rc.d
 
 usage() {
-    cat <<'EOT'
-usage: scripts/install_deps.sh [--with-reports] [--with-tests]
-                               [--with-launchers] [--dry-run]
+    cat <<EOT
+usage: $own_call [OPTION]...
 
 Installs missing packages with apt-get (Debian, Ubuntu) or dnf (Fedora, RHEL and
 relatives). It needs root or sudo, unless nothing is missing.

@@ -30,6 +30,23 @@ unknown_option() {
     die "$kUsage" "'$1' is not an option of $own_name; run '$own_call --help' for the list"
 }
 
+# Whether these scripts are in PREFIX/share/fabricbench, and the programs in PREFIX/libexec/fabricbench.
+is_installed() {
+    local suite
+    suite=$(dirname "${BASH_SOURCE[0]}")/..
+    [[ ! -e $suite/CMakeLists.txt && -d $suite/../../libexec/fabricbench ]]
+}
+
+# Prints a usage from standard input with the commands that users have: where the suite is installed, and behind fabricbench,
+# its commands instead of scripts and the build.
+as_typed() {
+    if is_installed || [[ $own_call == "fabricbench "* ]]; then
+        sed -E 's#scripts/([a-z_]+)\.sh#fabricbench \1#g; s#build/fabricbench#fabricbench#g'
+    else
+        cat
+    fi
+}
+
 # seconds_of OPTION TIME: prints the seconds of a time such as 90, 90s, 20m or 8h.
 seconds_of() {
     local number=${2%[smh]}
@@ -47,15 +64,15 @@ has_fuzzer() {
         "$1" -x c++ -fsanitize=fuzzer -o /dev/null - 2>/dev/null
 }
 
-# Prints the folder of the programs: the build beside these scripts, where both are installed (PREFIX/libexec/fabricbench
-# beside PREFIX/share/fabricbench), or that of the command fabricbench. If there is none, the build that is missing.
+# Prints the folder of the programs: the build beside these scripts, where both are installed, or that of the command
+# fabricbench. If there is none, the build that is missing.
 own_programs() {
     local suite command
     suite=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     command=$(command -v fabricbench || true)
     if [[ -d $suite/build ]]; then
         echo "$suite/build"
-    elif [[ -d $suite/../../libexec/fabricbench ]]; then
+    elif is_installed; then
         realpath "$suite/../../libexec/fabricbench"
     elif [[ -n $command ]]; then
         dirname "$(realpath "$command")"

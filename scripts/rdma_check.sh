@@ -15,9 +15,9 @@ readonly kRequiredPercent=${PERCENT_OF_RATE:-80}
 readonly kLargeBytes=${LARGE_BYTES:-8M}
 
 usage() {
-    cat <<EOT
+    as_typed <<EOT
 usage: scripts/rdma_check.sh [--programs DIR] [--record FILE] [--hosts A,B]
-                             [--device NAME] [--only PART]...
+           [--device NAME] [--only PART]...
 
 Runs the built programs over RDMA verbs between two ranks, on this host or on
 two hosts, and checks their output and exit status.

@@ -6,18 +6,18 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage() {
-    cat <<'EOT'
+    as_typed <<'EOT'
 usage: scripts/record_baseline.sh [OPTION]... FILE -- COMMAND...
 
 Runs COMMAND several times with '--record FILE' behind it, so that the baseline
 in FILE knows by how much launches differ.
-  scripts/record_baseline.sh site.jsonl -- mpirun -np 16 build/all_reduce_perf
+  scripts/record_baseline.sh site.jsonl -- build/fabricbench all_reduce -np 16
       nine launches, one after the other
   scripts/record_baseline.sh --launches 3 --spread 8h site.jsonl -- \
-      srun build/all_reduce_perf -b 8 -e 1G -f 2
+      build/fabricbench all_reduce -b 8 -e 1G -f 2
       three launches, four hours apart
   scripts/record_baseline.sh --keep-going site.jsonl -- \
-      mpirun -np 2 build/send_recv_lat
+      build/fabricbench send_recv_lat
       goes on when a launch fails
 
   --launches N    number of launches (default: 9)

@@ -35,7 +35,7 @@ readonly kChecks=(
 readonly kQuick=(tcp_bw.50 all_gather.50 send_recv_lat.delay slow_rank)
 
 usage() {
-    cat <<EOT
+    as_typed <<EOT
 usage: scripts/selftest.sh [--programs DIR] [--quick] [--list] [CHECK...]
 
 Makes hosts of network namespaces with links of known rates and delays, a slow
@@ -204,7 +204,7 @@ main() {
             --help) usage && exit 0 ;;
             -*) unknown_option "$1" ;;
             *)
-                command_of "$1" >/dev/null || die "$kUsage" "'$1' is not a check; '$0 --list' lists them"
+                command_of "$1" >/dev/null || die "$kUsage" "'$1' is not a check; '$own_call --list' lists them"
                 names+=("$1")
                 ;;
         esac

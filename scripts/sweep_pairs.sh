@@ -13,7 +13,7 @@ scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly scripts
 
 usage() {
-    cat <<EOT
+    as_typed <<EOT
 usage: scripts/sweep_pairs.sh [OPTION]... [-- OPTION OF THE BENCHMARK...]
 
 Measures disjoint pairs of hosts in rounds, each pair in a separate job with a
@@ -106,7 +106,7 @@ read_options() {
             -H | --hostfile | --exclude | --locality | --rounds | --max-concurrent | --seed | --rails | --programs | \
                 --records | --logs | --tolerance | --expect | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
                 --gpus | --min-bandwidth)
-                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$0 --help'"
+                (($# > 1)) || die "$kUsage" "$1 needs a value; run '$own_call --help'"
                 set_option "$1" "$2" && shift ;;
             *) unknown_option "$1" ;;
         esac

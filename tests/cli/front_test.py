@@ -44,6 +44,10 @@ class List(FrontTest):  # 1 rank, 10 s
                 result = self.front(name, "--help")
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertGreater(result.stdout.count("\n"), 5)
+                if (SCRIPTS / f"{name}.sh").exists():
+                    self.assertTrue(result.stdout.startswith(f"usage: fabricbench {name} "), result.stdout)
+                    self.assertNotRegex(result.stdout, r"scripts/[a-z_]+\.sh|build/")
+                    self.assertLessEqual(max(map(len, result.stdout.splitlines())), COLUMNS)
         for name in ("run", "doctor", "plot"):
             lines = self.front(name, "--help", COLUMNS=str(COLUMNS)).stdout.splitlines()
             self.assertLessEqual(max(map(len, lines)), COLUMNS, name)
