@@ -73,7 +73,12 @@ TEST_F(HostSource, IsNeededAndHasHosts) {
             "launcher of a Kubernetes MPIJob");
   EXPECT_EQ(message({}, surroundings({{"PBS_NODEFILE", written("empty", "# nobody\n")}})),
             "$PBS_NODEFILE names no host");
-  EXPECT_EQ(message({"a", "", "a"}, surroundings()), "--exclude 'a' removes every host of -H; keep some");
+  EXPECT_EQ(message({"a", {}, "a"}, surroundings()), "--exclude 'a' removes every host of -H; keep some");
+  EXPECT_EQ(message({""}, surroundings({{"LSB_MCPU_HOSTS", "a 8"}})),
+            "-H: there is no host in ''; write them as node[01-16] or a,b,c")
+      << "given, so those of the job are not meant";
+  EXPECT_EQ(message({"", {}, "", "--hosts"}, surroundings()),
+            "--hosts: there is no host in ''; write them as node[01-16] or a,b,c");
 }
 
 TEST(Share, IsPercentOrAFraction) {

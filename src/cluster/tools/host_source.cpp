@@ -29,13 +29,13 @@ constexpr Variable kVariables[] = {{"SLURM_JOB_NODELIST", false, false},
 FoundHosts hosts_given(const HostOptions& options) {
   FoundHosts found;
   std::vector<std::string> sources;
-  if (!options.list.empty()) {
-    found.hosts.add_list(options.list, "-H");
-    sources.emplace_back("-H");
+  if (options.list) {
+    found.hosts.add_list(*options.list, options.list_option);
+    sources.push_back(options.list_option);
   }
-  if (!options.hostfile.empty()) {
-    const std::string name = readable_name(options.hostfile);
-    found.hosts.add_file(text_of_file(options.hostfile, "--hostfile"), name);
+  if (options.hostfile) {
+    const std::string name = readable_name(*options.hostfile);
+    found.hosts.add_file(text_of_file(*options.hostfile, "--hostfile"), name);
     sources.push_back(name);
   }
   found.source = fmt::format("{}", fmt::join(sources, " and "));
@@ -81,6 +81,13 @@ void take_out(FoundHosts& found, const std::string& exclude) {
 
 void add_host_options(CLI::App& app, HostOptions& options) {
   app.add_option("-H,--host", options.list, "use these hosts: node[01-16,20], a,b,c or a:8,b:8")->option_text("LIST");
+  // As `fabricbench run` has it.
+  app.add_option_function<std::string>("--hosts",
+                                       [&options](const std::string& list) {
+                                         options.list = list;
+                                         options.list_option = "--hosts";
+                                       })
+      ->group("");
   app.add_option(
          "--hostfile", options.hostfile,
          "read hosts from FILE, in the format of Open MPI, MPICH, Slurm, PBS, LSF or an MPIJob; - is standard input")
@@ -93,7 +100,7 @@ Surroundings own_surroundings() {
 }
 
 FoundHosts find_hosts(const HostOptions& options, const Surroundings& surroundings) {
-  const bool given = !options.list.empty() || !options.hostfile.empty();
+  const bool given = options.list || options.hostfile;
   FoundHosts found = given ? hosts_given(options) : hosts_of_scheduler(surroundings);
   if (found.source.empty()) {
     throw UsageError(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -10,11 +11,12 @@
 
 namespace fabricbench::cluster {
 
-/// The options as given; empty if not given.
+/// The options as given.
 struct HostOptions {
-  std::string list;      ///< -H
-  std::string hostfile;  ///< --hostfile; `-` is standard input
-  std::string exclude;   ///< --exclude
+  std::optional<std::string> list{};      ///< -H
+  std::optional<std::string> hostfile{};  ///< --hostfile; `-` is standard input
+  std::string exclude{};                  ///< --exclude
+  std::string list_option = "-H";         ///< the option by which the list was given, for messages
 };
 
 /// Adds -H, --hostfile and --exclude, which fill `options`, to a program's command line.

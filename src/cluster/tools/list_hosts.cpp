@@ -37,7 +37,7 @@ ExitStatus list_hosts(int argc, char** argv) {
   if (!read_command_line(app, argc, argv)) return ExitStatus::kOk;
 
   const FoundHosts found = find_hosts(options, own_surroundings());
-  if (options.list.empty() && options.hostfile.empty()) fmt::print(stderr, "{}: hosts of {}\n", kName, found.source);
+  if (!options.list && !options.hostfile) fmt::print(stderr, "{}: hosts of {}\n", kName, found.source);
   if (!found.notice.empty()) fmt::print(stderr, "{}: {}\n", kName, found.notice);
   if (fold) {
     fmt::print("{}\n", fold_hosts(found.hosts.names()));
