@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/tools/link_prefix.h"
 #include "cluster/tools/run.h"
 #include "common/core/error.h"
 
@@ -94,6 +95,22 @@ TEST(Catalogue, FindsNamesAsUsersWriteThem) {
   EXPECT_EQ(find_entry(""), nullptr);
   EXPECT_EQ(find_entry("_perf"), nullptr);
   EXPECT_EQ(find_entry("all"), nullptr);
+  EXPECT_EQ(find_entry("table_perf"), nullptr) << "a command, which has no suffix";
+}
+
+TEST(Catalogue, FindsProgramsByTheNamesOfTheirLinks) {
+  const std::string prefix(kLinkPrefix);
+  for (const char* given : {"all_reduce_perf", "all_reduce", "all-reduce"}) {
+    ASSERT_NE(find_entry(prefix + given), nullptr) << given;
+    EXPECT_EQ(find_entry(prefix + given)->name, "all_reduce_perf");
+  }
+  EXPECT_EQ(find_entry(prefix + "list_hosts")->name, "list_hosts");
+  EXPECT_EQ(find_entry(prefix + "list-hosts")->name, "list_hosts");
+  EXPECT_EQ(nearest_entries(prefix + "al_gather"), "; the nearest are all_gather, gather");
+  if (prefix.empty()) return;
+  EXPECT_EQ(find_entry(prefix), nullptr);
+  EXPECT_EQ(find_entry(prefix + "accept"), nullptr) << "a script, which has no link";
+  EXPECT_EQ(find_entry(prefix + "table"), nullptr) << "a command";
 }
 
 TEST(Catalogue, NamesTheNearest) {
@@ -120,6 +137,14 @@ TEST(LaunchWords, EndAtTwoDashes) {
   const LaunchWords taken = take_launch_options({"-np", "2", "--", "--hosts", "--", "x"}, true);
   EXPECT_EQ(taken.options, (Words{"-np", "2"}));
   EXPECT_EQ(taken.others, (Words{"--hosts", "--", "x"}));
+}
+
+TEST(LaunchWords, HaveNearestNames) {
+  EXPECT_EQ(nearest_launch_options("--dry-rn"), "; the nearest is --dry-run");
+  EXPECT_EQ(nearest_launch_options("--hots=a"), "; the nearest is --hosts");
+  EXPECT_EQ(nearest_launch_options("--hlep"), "; the nearest is --help");
+  EXPECT_EQ(nearest_launch_options("--hosts"), "") << "it exists";
+  EXPECT_EQ(nearest_launch_options("--completely-other"), "");
 }
 
 TEST(LaunchWords, WantValues) {

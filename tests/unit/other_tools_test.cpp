@@ -325,6 +325,13 @@ TEST(OtherTools, AreAmongTheNearestNames) {
   EXPECT_EQ(refusal(kAllReduce, "--lenght 8").find("iperf3"), std::string::npos) << "a tool of other programs";
 }
 
+TEST(OtherTools, AndTheCommandThatStartsProgramsAreAmongTheNearestNames) {
+  EXPECT_EQ(refusal(kAllReduce, "--dry-rn"),
+            "unknown option '--dry-rn'; the nearest is --dry-run of fabricbench run; --help lists them all");
+  EXPECT_EQ(refusal(kWriteBw, "--hosts a,b"),
+            "unknown option '--hosts'; the nearest is --hosts of fabricbench run; --help lists them all");
+}
+
 TEST(OtherTools, AreNoValues) {
   EXPECT_EQ(refusal(kTcpBw, "-u -b 1G"),
             "-u,--unalign needs a value, and was given the option '-b'; -u of iperf3: UDP and SCTP are not measured "

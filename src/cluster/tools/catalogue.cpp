@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/tools/link_prefix.h"
 #include "common/core/nearest_names.h"
 
 namespace fabricbench::cluster {
@@ -108,11 +109,27 @@ std::string_view without_suffix(std::string_view name) {
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
 }
 
-/// As names are written in the catalogue, without the suffix.
-std::string plain(std::string_view given) {
+std::string with_underscores(std::string_view given) {
   std::string name(given);
   std::replace(name.begin(), name.end(), '-', '_');
-  return std::string(without_suffix(name));
+  return name;
+}
+
+/// Whether it is installed as a link that has the prefix.
+bool has_link(StartedAs start) { return start != StartedAs::kScript && start != StartedAs::kCommand; }
+
+/// Whether `name`, with underscores, means the entry.
+bool is_called(const CatalogueEntry& entry, std::string_view name) {
+  const std::string prefix = with_underscores(kLinkPrefix);
+  if (has_link(entry.start) && name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  return name == entry.name || name == without_suffix(entry.name);
+}
+
+/// As names are written in the catalogue, without prefix and suffix.
+std::string plain(std::string_view given) {
+  const std::string name = with_underscores(given);
+  const std::string prefix = with_underscores(kLinkPrefix);
+  return std::string(without_suffix(name.starts_with(prefix) ? std::string_view(name).substr(prefix.size()) : name));
 }
 
 }  // namespace
@@ -120,10 +137,10 @@ std::string plain(std::string_view given) {
 std::span<const Question> catalogue() { return kCatalogue; }
 
 const CatalogueEntry* find_entry(std::string_view given) {
-  const std::string name = plain(given);
+  const std::string name = with_underscores(given);
   for (const Question& question : kCatalogue) {
     for (const CatalogueEntry& entry : question.entries) {
-      if (without_suffix(entry.name) == name) return &entry;
+      if (is_called(entry, name)) return &entry;
     }
   }
   return nullptr;

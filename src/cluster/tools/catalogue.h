@@ -30,7 +30,8 @@ struct Question {
 
 [[nodiscard]] std::span<const Question> catalogue();
 
-/// The entry that is called so, with or without `_perf`, and with `-` or `_`; or null.
+/// The entry that is called so, with or without `_perf` and the prefix of installed links, and with `-` or `_`; or
+/// null.
 [[nodiscard]] const CatalogueEntry* find_entry(std::string_view given);
 
 /// `; the nearest is all_reduce_perf`: entries that may be meant by a name that none has, or nothing.

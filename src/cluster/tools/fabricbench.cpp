@@ -65,7 +65,8 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
       std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& each) { return each.name == first; });
   if (command != kCommands.end()) return command->run(others);
   if (first.starts_with('-')) {
-    throw UsageError(fmt::format("'{}' is no command; options come behind one, see --help", first));
+    throw UsageError(
+        fmt::format("'{}' is no command{}; options come behind one, see --help", first, nearest_launch_options(first)));
   }
   const CatalogueEntry* entry = find_entry(first);
   if (entry == nullptr) {

@@ -3,28 +3,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/tools/commands.h"
 #include "cluster/tools/scripts.h"
 #include "common/core/error.h"
+#include "common/core/nearest_names.h"
+#include "common/options/launch_options.h"
 
 namespace fabricbench::cluster {
 namespace {
-
-struct LaunchOption {
-  std::string_view name;
-  bool takes_value;
-};
-
-/// Those of scripts/run.sh. No program has an option of the same name.
-constexpr std::array kLaunchOptions = {LaunchOption{"--hosts", true},       LaunchOption{"--hostfile", true},
-                                       LaunchOption{"-np", true},           LaunchOption{"--launcher", true},
-                                       LaunchOption{"--mpi-options", true}, LaunchOption{"--dry-run", false}};
 
 /// The one that a word gives, alone or with its value: `--hosts`, `--hosts=a,b`; or null.
 const LaunchOption* launch_option_of(const std::string& word) {
@@ -97,6 +89,20 @@ std::string path_of_program(std::string_view name) {
 
 }  // namespace
 
+std::string nearest_launch_options(std::string_view given) {
+  given = given.substr(0, given.find('='));
+  std::vector<NearName> known;
+  for (const std::string_view name : {"--help", "--version"}) {
+    known.push_back({name_distance(given, name), std::string(name)});
+  }
+  for (const LaunchOption& option : kLaunchOptions) {
+    if (option.name == given) return "";
+    known.push_back({name_distance(given, option.name), std::string(option.name)});
+  }
+  const std::vector<std::string> near = nearest_names(given, known);
+  return near.empty() ? "" : fmt::format("; the nearest {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
+}
+
 LaunchWords take_launch_options(const std::vector<std::string>& words, bool everywhere) {
   LaunchWords taken;
   for (auto word = words.begin(); word != words.end(); ++word) {
@@ -150,7 +156,8 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   const std::string name = words.others.front();
   if (asks_for_help(name)) become_script("run.sh", "fabricbench run", {"--help"});
   const CatalogueEntry* entry = find_entry(name);
-  if (name.starts_with("-")) throw UsageError(fmt::format("run has no option '{}'; see run --help", name));
+  if (name.starts_with("-"))
+    throw UsageError(fmt::format("run has no option '{}'{}; see run --help", name, nearest_launch_options(name)));
   if (entry == nullptr || entry->start == StartedAs::kCommand) {
     throw UsageError(fmt::format("there is no program '{}'{}; 'fabricbench list' has them all", name,
                                  entry == nullptr ? nearest_entries(name) : ""));

@@ -9,6 +9,7 @@
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
 #include "common/core/wording.h"
+#include "common/options/launch_options.h"
 #include "common/options/other_tools.h"
 #include "common/options/verbs_programs.h"
 
@@ -389,6 +390,10 @@ std::vector<OtherName> other_names(const Program& program) {
             {std::string(name), fmt::format("{} of {} ({})", name, tool.name, effect_of(option, program.name))});
       }
     }
+  }
+  for (const LaunchOption& option : kLaunchOptions) {
+    if (option.name.starts_with("--"))
+      all.push_back({std::string(option.name), fmt::format("{} of fabricbench run", option.name)});
   }
   return all;
 }
