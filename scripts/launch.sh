@@ -93,14 +93,13 @@ check_launcher() {
     [[ -n $(type -P "$agent") ]] || die "$kMissing" "--agent '$agent' is not a program on this host"
 }
 
-# host_lines FORMAT TIMES HOST...: prints TIMES lines for each host.
-host_lines() {
-    local format=$1 times=$2 host number
-    shift 2
+# repeated_hosts TIMES HOST...: prints TIMES lines for each host.
+repeated_hosts() {
+    local times=$1 host number
+    shift
     for host in "$@"; do
         for ((number = 0; number < times; ++number)); do
-            # shellcheck disable=SC2059  # the format is ours
-            printf "$format\n" "$host"
+            printf '%s\n' "$host"
         done
     done
 }
@@ -117,6 +116,17 @@ choose_launch() {
 
 # The hosts are written into a file, which allows any name, or with hosts_as=words into the command, for readers.
 hosts_as='file'
+fewer=0 # how many of the last hosts have a rank less; only with hosts_as=words
+
+# ranked_hosts FORMAT HOST...: prints a line for each host, of its name and its number of ranks.
+ranked_hosts() {
+    local format=$1 host place=0
+    shift
+    for host in "$@"; do
+        # shellcheck disable=SC2059  # the format is ours
+        printf "$format\n" "$host" "$((++place > $# - fewer ? ranks - 1 : ranks))"
+    done
+}
 
 choose_mpirun() {
     local name
@@ -127,25 +137,27 @@ choose_mpirun() {
     case ${mpirun_kind:-$(kind_of_mpirun)} in
         open_mpi)
             if [[ $hosts_as == words ]]; then
-                launch=(mpirun --host "$(host_lines "%s:$ranks" 1 "$@" | paste -sd,)")
+                launch=(mpirun --host "$(ranked_hosts %s:%s "$@" | paste -sd,)")
             else
-                host_lines "%s slots=$ranks" 1 "$@" >"$work/hostfile"
+                ranked_hosts "%s slots=%s" "$@" >"$work/hostfile"
                 # Launchers that share Open MPI's directory of each user interfere with each other's clean-up.
                 launch=(env "TMPDIR=$work" mpirun --hostfile "$work/hostfile")
             fi
-            launch+=(-np $((ranks * $#)))
+            launch+=(-np $((ranks * $# - fewer)))
             if ((seconds > 0)); then launch+=(--timeout "$seconds") && grace_s=$kGrace_s; fi
-            if ((ranks > 1)); then launch+=(--map-by "ppr:$ranks:node"); fi
+            if ((fewer > 0)); then launch+=(--map-by slot); elif ((ranks > 1)); then launch+=(--map-by "ppr:$ranks:node"); fi
             for name in "${names[@]}"; do launch+=(-x "$name"); done
             if [[ -n $agent ]]; then launch+=(--mca plm_rsh_agent "$agent"); fi ;;
         hydra)
             if [[ $hosts_as == words ]]; then
-                launch=(mpirun -hosts "$(host_lines "%s:$ranks" 1 "$@" | paste -sd,)")
+                launch=(mpirun -hosts "$(ranked_hosts %s:%s "$@" | paste -sd,)")
             else
-                host_lines "%s:$ranks" 1 "$@" >"$work/hostfile"
+                ranked_hosts %s:%s "$@" >"$work/hostfile"
                 launch=(mpirun -f "$work/hostfile")
             fi
-            launch+=(-n $((ranks * $#)) -ppn "$ranks" -genvlist "$(IFS=, && echo "${names[*]}")")
+            launch+=(-n $((ranks * $# - fewer)))
+            if ((fewer == 0)); then launch+=(-ppn "$ranks"); fi
+            launch+=(-genvlist "$(IFS=, && echo "${names[*]}")")
             if [[ -n $agent ]]; then launch+=(-launcher ssh -launcher-exec "$agent"); fi ;;
         *)
             die "$kMissing" "'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them" \
@@ -155,11 +167,11 @@ choose_mpirun() {
 
 choose_srun() {
     grace_s=0
-    launch=(srun "${kSrunOptions[@]}" --nodes=$# --ntasks=$((ranks * $#)) --export="$(IFS=, && echo "${names[*]}")")
+    launch=(srun "${kSrunOptions[@]}" --nodes=$# --ntasks=$((ranks * $# - fewer)) --export="$(IFS=, && echo "${names[*]}")")
     if [[ $hosts_as == words ]]; then
         launch+=(--nodelist="$(IFS=, && echo "$*")" --ntasks-per-node="$ranks")
     else
-        host_lines %s "$ranks" "$@" >"$work/hostfile"
+        repeated_hosts "$ranks" "$@" >"$work/hostfile"
         export SLURM_HOSTFILE=$work/hostfile # for --distribution=arbitrary: otherwise Slurm sorts the hosts
         launch+=(--distribution=arbitrary)
     fi

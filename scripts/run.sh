@@ -22,8 +22,10 @@ through mpirun. 'fabricbench list' has the programs; _perf may be left out.
   --hosts LIST         run on these hosts (default: those of the surrounding
                        job of Slurm, PBS, LSF or Kubernetes, else this host)
   --hostfile FILE      read hosts from FILE, in the format of an MPI launcher
-  -np N                number of ranks, the same on each host
-  --launcher NAME      mpirun or srun
+  -np N                number of ranks; where hosts cannot have as many each,
+                       the first ones have one more
+  --launcher mpirun|srun
+                       start it by this (default: srun in Slurm, else mpirun)
   --mpi-options WORDS  additional options for mpirun or srun
   --dry-run            print the command and run nothing
   --help               print this text
@@ -41,8 +43,7 @@ EOT
 # set_option NAME VALUE
 set_option() {
     case $1 in
-        --hosts) host_options+=(-H "$2") ;;
-        --hostfile) host_options+=("$1" "$2") ;;
+        --hosts | --hostfile) host_options+=("$1" "$2") ;;
         -np) whole_number "$1" "$2" 1 && total=$((10#$2)) ;;
         --launcher) launcher=$2 ;;
         --mpi-options) read -ra mpi_options <<<"$2" ;;
@@ -93,13 +94,26 @@ find_hosts() {
     fi
 }
 
-# Sets per_host, and why. Here are as many GPUs as on the other hosts.
+# counted NUMBER NOUN: prints `1 rank`, `2 ranks`.
+counted() { echo "$1 $2$( (($1 == 1)) || echo s)"; }
+
+# As mpirun and srun do it: the first hosts have one rank more, and none is without.
+spread_ranks() {
+    local count
+    hosts=("${hosts[@]:0:total}")
+    count=$((${#hosts[@]} == 0 ? 1 : ${#hosts[@]}))
+    per_host=$(((total + count - 1) / count)) fewer=$((per_host * count - total)) why="as -np says"
+    if ((fewer > 0)); then
+        why+=": $per_host on the first$( ((count - fewer == 1)) || echo " $((count - fewer))"), $((per_host - 1)) on each other"
+    fi
+}
+
+# Sets per_host, fewer and why. Here are as many GPUs as on the other hosts.
 choose_ranks() {
     local count=${#hosts[@]} cores gpus
     if ((count == 0)); then count=1; fi
     if ((total > 0)); then
-        ((total % count == 0)) || die "$kUsage" "-np $total is no multiple of the $count hosts; each gets as many ranks"
-        per_host=$((total / count)) why="as -np says"
+        spread_ranks
     elif [[ $kind == two ]]; then
         if ((count > 2)); then hosts=("${hosts[@]:0:2}"); fi
         per_host=$((count > 1 ? 1 : 2)) why="as many as the program takes; -np changes that"
@@ -114,7 +128,7 @@ choose_ranks() {
             per_host=1 why="one on each, as there are no GPUs; -np changes that"
         else
             per_host=$(default_ranks "$cores")
-            why="for $cores core$( ((cores == 1)) || echo s) and no GPU; -np changes that"
+            why="for $(counted "$cores" core) and no GPU; -np changes that"
         fi
     fi
 }
@@ -145,7 +159,7 @@ choose_this_host() {
 
 # Sets launch, and said, what was chosen.
 choose_job() {
-    local count per_host why names hosts_as=words
+    local given=${#hosts[@]} count per_host fewer=0 why names hosts_as=words
     # shellcheck disable=SC2034  # of choose_launch
     local grace_s
     if [[ ${#hosts[@]} -eq 0 && $launcher == srun ]]; then
@@ -155,10 +169,11 @@ choose_job() {
     choose_ranks
     count=${#hosts[@]}
     if ((count == 0)); then
-        said="$per_host rank$( ((per_host == 1)) || echo s) on this host, $why"
+        said="$(counted "$per_host" rank) on this host, $why"
         choose_this_host
     else
-        said="$((per_host * count)) ranks on $count host$( ((count == 1)) || echo s), $why"
+        said="$(counted $((per_host * count - fewer)) rank) on $(counted "$count" host)"
+        said+="$( ((count == given)) || echo " of $given"), $why"
         choose_launch "$per_host" 0 "${hosts[@]}"
     fi
 }

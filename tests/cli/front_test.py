@@ -9,6 +9,7 @@ import subprocess
 from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, FrontTest
 
 ALL_REDUCE, LATENCY = str(PROGRAMS / "all_reduce_perf"), str(PROGRAMS / "send_recv_lat")
+PREFIX = os.environ["FABRICBENCH_LINK_PREFIX"]  # of installed links
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 COLUMNS = 80
 
@@ -63,6 +64,9 @@ class List(FrontTest):  # 1 rank, 10 s
         self.refused(2, "fabricbench: there is no program or command 'lst'; the nearest is list; 'fabricbench list' has them all",
                      "lst")
         self.refused(2, "fabricbench: run has no option '--other'; see run --help", "run", "--other", "a", "all_reduce")
+        self.refused(2, "fabricbench: run has no option '--dry-rn'; the nearest is --dry-run; see run --help", "run", "--dry-rn", "all_reduce")
+        self.refused(2, "fabricbench: '--dry-rn' is no command; the nearest is --dry-run; options come behind one, see --help",
+                     "--dry-rn", "all_reduce")
         self.refused(2, "fabricbench: '--hosts' is no command; options come behind one, see --help", "--hosts", "a")
         self.refused(2, "fabricbench: no command is given; start with list, or see --help")
 
@@ -71,7 +75,7 @@ class Run(FrontTest):  # 1 rank, 10 s
 
     def test_as_users_write_names(self):
         self.make_launcher()
-        for name in ("all_reduce", "all-reduce", "all_reduce_perf", "all-reduce-perf"):
+        for name in ("all_reduce", "all-reduce", "all_reduce_perf", "all-reduce-perf", f"{PREFIX}all_reduce_perf", f"{PREFIX}all-reduce"):
             self.assertEqual(self.dry_run(name, "-np", "3", "-b", "8", "-n", "5")[-5:], [ALL_REDUCE, "-b", "8", "-n", "5"])
             self.assertEqual(self.dry_run("run", "-np", "3", name)[-1], ALL_REDUCE)
 
@@ -115,8 +119,22 @@ class Run(FrontTest):  # 1 rank, 10 s
                          ["--host", "node5:1,node6:1", "-np", "2"])
         self.assertEqual(self.dry_run("all_reduce", "--hostfile", "hosts", "-np", "12")[1:7],
                          ["--host", "node5:4,node6:4,node7:4", "-np", "12", "--map-by", "ppr:4:node"])
-        self.refused(2, "fabricbench: -np 4 is no multiple of the 3 hosts; each gets as many ranks", "all_reduce", "-np", "4",
-                     "--hostfile", "hosts")
+        for words in (("--hosts", "node[01-"), ("--hosts", "")):
+            result = self.front("all_reduce", *words, PBS_NODEFILE="hosts")
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertRegex(result.stderr, r"^fabricbench: --hosts: .*'" + re.escape(words[1]) + "'.*\n$")
+
+    def test_ranks_that_hosts_do_not_share_evenly(self):
+        self.make_launcher()
+        job = ["all_reduce", "--hosts", "node[1-3]", "-np"]
+        self.assertEqual(self.dry_run(*job, 4)[1:7], ["--host", "node1:2,node2:1,node3:1", "-np", "4", "--map-by", "slot"])
+        self.assertEqual(self.dry_run(*job, 8)[1:5], ["--host", "node1:3,node2:3,node3:2", "-np", "8"])
+        self.assertEqual(self.dry_run(*job, 2)[1:5], ["--host", "node1:1,node2:1", "-np", "2"])
+        for ranks, said in ((4, "4 ranks on 3 hosts, as -np says: 2 on the first, 1 on each other"),
+                            (8, "8 ranks on 3 hosts, as -np says: 3 on the first 2, 2 on each other"),
+                            (1, "1 rank on 1 host of 3, as -np says"),
+                            (6, "6 ranks on 3 hosts, as -np says")):
+            self.assertEqual(self.front(*job, ranks).stderr.splitlines()[0], f"fabricbench: {said}")
 
     def test_hosts_of_a_job(self):
         self.make_launcher()
@@ -131,6 +149,9 @@ class Run(FrontTest):  # 1 rank, 10 s
         self.assertEqual(self.dry_run("all_reduce", "-np", "100000"), ["mpirun", "-np", "100000", ALL_REDUCE])
         self.assertEqual(self.dry_run("send_recv_lat", "--hosts", "a,b")[:7],
                          ["mpirun", "-hosts", "a:1,b:1", "-n", "2", "-ppn", "1"])
+        words = self.dry_run("all_reduce", "--hosts", "a,b", "-np", "3")
+        self.assertEqual(words[:5], ["mpirun", "-hosts", "a:2,b:1", "-n", "3"])
+        self.assertNotIn("-ppn", words)
 
     def test_another_mpirun(self):
         self.make_launcher(version=OTHER)
@@ -258,6 +279,8 @@ class Slurm(FrontTest):  # 1 rank, 3 s
     def test_some_of_its_hosts(self):
         words = self.dry_run("all_reduce", "--hosts", "node[2-3]", "-np", "4", **JOB_OF_FOUR)
         self.assertLessEqual({"--nodes=2", "--ntasks=4", "--nodelist=node2,node3", "--ntasks-per-node=2"}, set(words))
+        words = self.dry_run("all_reduce", "--hosts", "node[2-3]", "-np", "3", **JOB_OF_FOUR)
+        self.assertLessEqual({"--nodes=2", "--ntasks=3", "--nodelist=node2,node3", "--ntasks-per-node=2"}, set(words))
 
     def test_by_mpirun(self):
         self.assertEqual(self.dry_run("all_reduce", "--launcher", "mpirun", **JOB_OF_FOUR)[:3],
