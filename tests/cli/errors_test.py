@@ -34,7 +34,7 @@ REFUSED = [
      "--step-factor 2"),
     (USAGE, "-f 0", "0 is too small; --step-factor is at least 1"),
     (USAGE, "-n 0", "0 is too small; -n (iterations) is at least 1"),
-    (USAGE, "-n abc", "'abc' is not a whole number; -n (iterations) is a number such as 1"),
+    (USAGE, "-n abc", "'abc' is not a whole number; -n (iterations) is a number such as 2"),
     (USAGE, "-n 99999999999", "99999999999 is too large; -n (iterations) is at most 2147483647"),
     (USAGE, "-a 4", "4 is too large; -a (average) is at most 3"),
     (USAGE, "-z 4", "4 is too large; -z (blocking) is at most 3"),
@@ -211,7 +211,7 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
         result = self.run_with("abc")
         self.assertEqual((result.status, result.stdout), (USAGE, ""))
         self.assertEqual(self.own_lines(result),
-                         ["all_reduce_perf: 'abc' is not a number; --min-bw is a number such as 0"])
+                         ["all_reduce_perf: 'abc' is not a number; --min-bw is a number such as 10"])
 
     def test_reached(self):
         result = self.run_with("0.000001")

@@ -83,9 +83,9 @@ TEST(RdmaRefusals, RefuseWhatTheyCannotMean) {
     std::string message;
   } cases[] = {
       {kSendBw, "--memory gpu", "'gpu' is not a kind of memory; choose one of host, hugepages, cuda"},
-      {kSendBw, "--memory cuda:x", "'x' is not a whole number; the N of cuda:N is a number such as 0"},
+      {kSendBw, "--memory cuda:x", "'x' is not a whole number; the N of cuda:N is a number such as 2"},
       {kSendBw, "--memory cuda:-1", "-1 is too small; the N of cuda:N is at least 0"},
-      {kSendBw, "--check some", "'some' is not a whole number; --check (a number or all) is a number such as 0"},
+      {kSendBw, "--check some", "'some' is not a whole number; --check (a number or all) is a number such as 2"},
       {kAtomicBw, "--check all",
        "--check all: this program does not have that (programs of collectives and of messages between two ranks do); "
        "give a number of operations to check besides the timed ones"},
@@ -112,7 +112,7 @@ TEST(RdmaRefusals, RefuseWhatTheyCannotMean) {
       {kSendBw, "-D 0", "0 is too small; -D (duration) is at least 0.001"},
       {kSendBw, "--min-bw -1", "-1 is too small; --min-bw is at least 0"},
       {kSendBw, "--percent-of-rate 101", "101 is too large; --percent-of-rate is at most 100"},
-      {kSendLat, "--max-lat slow", "'slow' is not a number; --max-lat is a number such as 0"},
+      {kSendLat, "--max-lat slow", "'slow' is not a number; --max-lat is a number such as 10"},
       {kSendBw, "-s 8x", "'8x' is not a size; write a number with K, M, G or T, such as 8M"}};
   for (const auto& [program, line, message] : cases) EXPECT_EQ(refusal(program, line), message);
   EXPECT_THROW((void)parse_command_line(kSendBw, {"-d", ""}), UsageError);

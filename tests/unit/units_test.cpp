@@ -167,8 +167,27 @@ TEST(ParseNumber, RefusesAndNamesTheOptionAndItsLimits) {
   EXPECT_EQ(refused("-1"), "-1 is too small; -T (timeout) is at least 0.5");
   EXPECT_EQ(refused("10.5"), "10.5 is too large; -T (timeout) is at most 10");
   for (const std::string text : {"", "abc", "1x", "nan", "inf", "0x1", " 1", "1e999", "--1"}) {
-    EXPECT_EQ(refused(text), "'" + text + "' is not a number; -T (timeout) is a number such as 0.5");
+    EXPECT_EQ(refused(text), "'" + text + "' is not a number; -T (timeout) is a number such as 10");
   }
+}
+
+TEST(ParseNumber, GivesAnExampleThatIsMoreThanNothingAndAllowed) {
+  const auto example = [](double least, double most) {
+    return refusal([&] { (void)parse_number("x", "it", least, most); });
+  };
+  EXPECT_EQ(example(0, 1e9), "'x' is not a number; it is a number such as 10");
+  EXPECT_EQ(example(0, 5), "'x' is not a number; it is a number such as 1");
+  EXPECT_EQ(example(0.001, 0.9), "'x' is not a number; it is a number such as 0.1");
+  EXPECT_EQ(example(20, 30), "'x' is not a number; it is a number such as 20");
+}
+
+TEST(ParseInteger, GivesAnExampleThatIsMoreThanNothingAndAllowed) {
+  const auto example = [](std::int64_t least, std::int64_t most) {
+    return refusal([&] { (void)parse_integer("x", "it", least, most); });
+  };
+  EXPECT_EQ(example(0, 100), "'x' is not a whole number; it is a number such as 2");
+  EXPECT_EQ(example(-1, 1), "'x' is not a whole number; it is a number such as 1");
+  EXPECT_EQ(example(16, 32), "'x' is not a whole number; it is a number such as 16");
 }
 
 TEST(ReadableDuration, HasTheUnitThatPeopleWaitIn) {

@@ -1,5 +1,6 @@
 #include "common/core/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -46,6 +47,16 @@ std::pair<std::string_view, double> split_unit(std::string_view text) {
   const auto power = kSizeLetters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(last))));
   if (power == std::string_view::npos) return {is_binary ? text : rest, 1};
   return {rest.substr(0, rest.size() - 1), std::ldexp(1.0, 10 * (static_cast<int>(power) + 1))};
+}
+
+/// A value that somebody might want. The least one often means none, or the usual.
+std::int64_t example_of(std::int64_t least, std::int64_t most) { return std::clamp<std::int64_t>(2, least, most); }
+
+double example_of(double least, double most) {
+  for (const double example : {10.0, 1.0, 0.1}) {
+    if (example >= least && example <= most) return example;
+  }
+  return least;
 }
 
 }  // namespace
@@ -125,7 +136,8 @@ std::int64_t parse_integer(std::string_view text, std::string_view what, std::in
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || problem == std::errc::invalid_argument) {
-    throw UsageError(fmt::format("'{}' is not a whole number; {} is a number such as {}", text, what, least));
+    throw UsageError(
+        fmt::format("'{}' is not a whole number; {} is a number such as {}", text, what, example_of(least, most)));
   }
   if (problem == std::errc::result_out_of_range) value = text.starts_with('-') ? kLowest : kHighest;
   if (value < least) throw UsageError(fmt::format("{} is too small; {} is at least {}", text, what, least));
@@ -136,7 +148,8 @@ std::int64_t parse_integer(std::string_view text, std::string_view what, std::in
 double parse_number(std::string_view text, std::string_view what, double least, double most) {
   double value = 0;
   if (!read_decimal(text, value)) {
-    throw UsageError(fmt::format("'{}' is not a number; {} is a number such as {}", text, what, least));
+    throw UsageError(
+        fmt::format("'{}' is not a number; {} is a number such as {}", text, what, example_of(least, most)));
   }
   if (value < least) throw UsageError(fmt::format("{} is too small; {} is at least {}", text, what, least));
   if (value > most) throw UsageError(fmt::format("{} is too large; {} is at most {}", text, what, most));
