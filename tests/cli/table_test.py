@@ -109,6 +109,18 @@ class Table(ProgramTest):  # 2 ranks, 6 s
                         self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \(\w+ {number} does not exist; "
                                                         r"the context has \d+\)")
 
+    def test_figures_beyond_all_figures(self):
+        self.record("all_reduce_perf", *SIZES)
+        whole = self.file.read_text()
+        for key in ("busbw_gb_per_s", "time_us_median", "slowest_rank_share"):
+            damaged = re.sub(rf'"{key}":[\d.e+-]+', f'"{key}":1e308', whole)
+            self.assertNotEqual(damaged, whole)
+            with self.subTest(key):
+                result = self.table("-", "--stats", input_text=damaged)
+                self.assertEqual(result.returncode, NOT_JUDGED, result.stdout)
+                self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \({key} 1e\+308 is too large for a figure\)")
+                self.assertNotIn("inf", result.stdout)
+
     def test_perftest_of_a_run_that_was_killed(self):
         self.record("send_recv_bw", *SIZES)
         lines = [line for line in self.file.read_text().splitlines(True) if not line.startswith(('{"kind":"row"', '{"kind":"end"'))]

@@ -310,10 +310,16 @@ TEST_F(RecordFile, MayBeginWithAByteOrderMark) {
 
 TEST_F(RecordFile, RefusesRatesThatNoLinkHas) {
   const std::string good = reading_line("a", "b", 0);
-  for (const char* rate : {"1e308", "1000001", "1e7", "-1", "-1e308"}) {
+  const auto message_of_rate = [&](const char* rate) {
     std::string absurd = good;
     absurd.replace(absurd.find("12.5"), 4, rate);
-    EXPECT_NE(message_of(good + absurd).find(" is not a link's bandwidth"), std::string::npos) << rate;
+    return message_of(good + absurd);
+  };
+  for (const char* rate : {"1e98", "1000001", "1e7", "-1", "-1e98"}) {
+    EXPECT_NE(message_of_rate(rate).find(" is not a link's bandwidth"), std::string::npos) << rate;
+  }
+  for (const char* rate : {"1e308", "-1e308"}) {
+    EXPECT_NE(message_of_rate(rate).find("e+308 is too large for a figure"), std::string::npos) << rate;
   }
   std::string most = good;
   most.replace(most.find("12.5"), 4, "1000000");

@@ -127,6 +127,9 @@ TEST(RecordForms, NameTheKeyOfAWrongValue) {
   EXPECT_NE(problem_with(R"({"number":"three"})").find("'number'"), std::string::npos);
   EXPECT_NE(problem_with(R"({"colour":"blue"})").find("'blue' is none of red and green"), std::string::npos);
   EXPECT_NE(problem_with(R"({"finished_utc":"today"})").find("'today' is not a time"), std::string::npos);
+  EXPECT_EQ(problem_with(R"({"rate_gb_per_s":1e308})"), "rate_gb_per_s 1e+308 is too large for a figure");
+  EXPECT_EQ(problem_with(R"({"samples_us":[1,-1e101]})"), "samples_us -1e+101 is too large for a figure");
+  EXPECT_EQ(problem_with(R"({"samples_us":[1,1e100]})"), "");
   EXPECT_EQ(problem_with("[1]"), "not a JSON object");
   EXPECT_EQ(problem_with("{} {}"), "text follows the closing brace");
 }

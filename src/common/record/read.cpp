@@ -1,5 +1,6 @@
 #include "common/record/read.h"
 
+#include <cmath>
 #include <iomanip>
 #include <locale>
 #include <sstream>
@@ -25,6 +26,13 @@ std::time_t TakerForm::time_of(std::string_view text) {
 
 std::string none_of(std::string_view word, std::span<const std::string_view> names) {
   return fmt::format("'{}' is none of {} and {}", word, fmt::join(names.first(names.size() - 1), ", "), names.back());
+}
+
+double figure_of(Value value) {
+  constexpr double kMost = 1e100;
+  const double number = value.get_double().value();
+  if (std::abs(number) > kMost) throw NoSuchValue(fmt::format("{} is too large for a figure", number));
+  return number;
 }
 
 std::string_view name_of(Value value) {
@@ -56,7 +64,7 @@ void take_object(void* record, simdjson::ondemand::object object, const std::vec
         throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE
                                         ? fmt::format("key '{}' has a value of the wrong type", taker.key)
                                         : fmt::format("at key '{}': {}", taker.key, problem.what()));
-      } catch (const NoSuchName& problem) {
+      } catch (const NoSuchValue& problem) {
         throw std::invalid_argument(fmt::format("{} {}", taker.key, problem.what()));
       }
       expected = place + 1;

@@ -24,13 +24,16 @@ using Value = simdjson::ondemand::value;
 template <typename Field>
 void take(Field& field, Value value);
 
-/// A word that names no value of an enum.
-struct NoSuchName : std::invalid_argument {
+/// A word that names no value of an enum, or a number that no figure is.
+struct NoSuchValue : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
 /// Such as `'fine' is none of ok, slow and failed`.
 [[nodiscard]] std::string none_of(std::string_view word, std::span<const std::string_view> names);
+
+/// A number, in any unit. Far larger ones would be infinite in another.
+[[nodiscard]] double figure_of(Value value);
 
 /// A text unchanged, a whole number by its digits; empty for null.
 [[nodiscard]] std::string_view name_of(Value value);
@@ -155,10 +158,10 @@ void take(Field& field, Value value) {
   } else if constexpr (Named<Field>) {
     const std::string_view word = value.get_string().value();
     const auto found = named<Field>(word);
-    if (!found) throw NoSuchName(none_of(word, names_of(Field{})));
+    if (!found) throw NoSuchValue(none_of(word, names_of(Field{})));
     field = *found;
   } else if constexpr (std::is_floating_point_v<Field>) {
-    field = value.get_double().value();
+    field = static_cast<Field>(figure_of(value));
   } else if constexpr (std::is_unsigned_v<Field>) {
     field = static_cast<Field>(value.get_uint64().value());
   } else if constexpr (std::is_integral_v<Field>) {
