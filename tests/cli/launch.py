@@ -118,6 +118,11 @@ def without_progress(text):
     return re.sub(r"(?m)^fabricbench: (progress: .*|.* measurements take about .*)\n", "", text)
 
 
+def with_whole_notes(table):
+    """The lines of a long note joined."""
+    return re.sub(r"(?m)^# Note: .*(\n#       .*)+", lambda note: note[0].replace("\n#       ", " "), table)
+
+
 def kill(pid, number):
     try:
         os.kill(pid, number)
@@ -220,10 +225,10 @@ class ProgramTest(unittest.TestCase):
         return result
 
     def run_json(self, *arguments, **how):
-        """Runs well. Returns stdout and the lines of --json."""
+        """Runs well. Returns stdout, with each note in one line, and the lines of --json."""
         file = self.directory / "run.json"
         stdout = self.run_well(*arguments, "--json", file, "--force", **how).stdout
-        return stdout, [json.loads(line) for line in file.read_text().splitlines()]
+        return with_whole_notes(stdout), [json.loads(line) for line in file.read_text().splitlines()]
 
     def refused(self, status, message, *arguments, **how):
         """Runs, and is refused with one line: `message`, behind the program's name."""

@@ -58,6 +58,12 @@ expect_line() {
     grep -Eq -- "$2" "$1" || fail "no line of $(basename "$1") matches '$2'"
 }
 
+# expect_note FILE REGULAR_EXPRESSION: of the beginning of a note below a table; the lines of a long one are joined.
+expect_note() {
+    sed ':note; /^# Note: /{N; s/\n#       / /; tnote; P; D}' "$1" | grep -E -- "^# Note: $2" >/dev/null ||
+        fail "no note of $(basename "$1") matches '$2'"
+}
+
 # start RANKS OPTION...: RANKS on each host, in the background.
 start() {
     local ranks=$1

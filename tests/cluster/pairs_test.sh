@@ -107,7 +107,7 @@ print(f"{there} segments sent again there, {back} back; the queue dropped {sys.a
 assert there > 10, there
 if back >= there / 10: sys.exit(AGAIN)
 EOT
-    expect_line "$out" '^# Note: Rank 0 of host .* retransmitted [0-9]+ TCP segments'
+    expect_note "$out" 'Rank 0 of host .* retransmitted [0-9]+ TCP segments'
 }
 
 # Of the pairs of eight hosts, only that with the slow link is slow, and it is named.

@@ -207,7 +207,7 @@ print(len(readings["first"]), len(readings["run"]), "again:", sorted(again))
 # Only the one direction of a pair that the first job had not finished.
 assert all((b, a) not in readings["first"] for a, b in again)
 EOT
-    expect_line "$out" '^# Note: [0-9]* readings of .* were taken over'
+    expect_note "$out" '[0-9]* readings of .* were taken over'
 }
 
 # finished_pairs: readings in the file.

@@ -75,7 +75,7 @@ test_asked_for_another() {
     make_hosts 2 2
     mpi_options=(-x UCX_NET_DEVICES=e1)
     run_pml='' run_json all_reduce 1 -b 4M -e 4M -n 3 --placement out
-    expect_line "$out" '^# Note: UCX_NET_DEVICES=e1 asks for e1, which carried 0.0 % of the [0-9.]+ MiB sent and received by .*, where e0 carried 100.0 %'
+    expect_note "$out" 'UCX_NET_DEVICES=e1 asks for e1, which carried 0.0 % of the [0-9.]+ MiB sent and received by .*, where e0 carried 100.0 %'
     check_json '
 assert any(note.startswith("UCX_NET_DEVICES=e1 asks for e1") for note in end["notes"]), end["notes"]
 '
@@ -88,7 +88,7 @@ test_other_route() {
     ip -n "${hosts[1]}" route add "$kSubnet.1.1/32" dev e0
     program=$programs/tcp_bw
     run 1 -b 256K -e 256K -n 5 --interface "$kSubnet.1.0"
-    expect_line "$out" "^# Note: --interface=$kSubnet.1.0 asks for e1, which carried 0.0 % of the [0-9.]+ MiB sent and received by .*, where e0 carried 100.0 %[.;]"
+    expect_note "$out" "--interface=$kSubnet.1.0 asks for e1, which carried 0.0 % of the [0-9.]+ MiB sent and received by .*, where e0 carried 100.0 %[.;]"
     run 1 -b 256K -e 256K -n 5 --interface e0
     expect_line "$out" "^# Wires: ${hosts[0]}: e0 100.0 % of "
     expect_no_line "$out" 'carried .* %'
@@ -98,7 +98,7 @@ test_asked_for_none() {
     make_hosts 2
     mpi_options=(-x UCX_NET_DEVICES=mlx5_0:1)
     run_pml='' run_json all_reduce 1 -b 4M -e 4M -n 3 --placement out
-    expect_line "$out" "^# Note: UCX_NET_DEVICES=mlx5_0:1 allows no device of ${hosts[0]}, where e0 carried 100.0 % of the "
+    expect_note "$out" "UCX_NET_DEVICES=mlx5_0:1 allows no device of ${hosts[0]}, where e0 carried 100.0 % of the "
 }
 
 # Open MPI deals a message out to its interfaces by the rates that it believes they have.
@@ -112,7 +112,7 @@ test_rails_unlike() {
     make_hosts 2 2
     mpi_options=(--mca btl_tcp_bandwidth_e0 3000 --mca btl_tcp_bandwidth_e1 1000)
     run_networks=$kBothNetworks run_json all_reduce 1 -b 4M -e 4M -n 5 --placement out
-    expect_line "$out" "^# Note: the 2 rails of .* carried unequal loads: e0 [0-9.]+ MiB and e1 [0-9.]+ MiB, [0-9.]+ % of their mean apart; 5 % is allowed; the same holds for 1 more host"
+    expect_note "$out" "the 2 rails of .* carried unequal loads: e0 [0-9.]+ MiB and e1 [0-9.]+ MiB, [0-9.]+ % of their mean apart; 5 % is allowed; the same holds for 1 more host"
     check_json '
 most, least = (wire(rows[0], hosts[0], name)["sent_bytes"] for name in ("e0", "e1"))
 assert most > 1.5 * least > 0, (most, least)
@@ -141,7 +141,7 @@ assert wire(rows[0], hosts[2], "e0")["received_bytes"] >= 3 << 20
 assert wire(rows[1], hosts[3], "e0")["received_bytes"] >= 3 << 20
 assert len(end["wires"]) == 4, end["wires"]
 '
-    expect_line "$out" "^# Note: Group 1 \(ranks 1, 3; hosts ${hosts[1]}, ${hosts[3]}\) is the slowest, [0-9.]+ % below the fastest"
+    expect_note "$out" "Group 1 \(ranks 1, 3; hosts ${hosts[1]}, ${hosts[3]}\) is the slowest, [0-9.]+ % below the fastest"
     if grep -q "took longest" "$out"; then fail "one epoch names the slowest rank"; fi
 }
 

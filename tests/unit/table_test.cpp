@@ -284,6 +284,15 @@ TEST(Table, WithEverythingInItHasTheWordsOfParsersOnlyWhereTheyBelong) {
   }
 }
 
+TEST(TableFooter, HasLongNotesInSeveralLines) {
+  Ending ending;
+  const std::string word(40, 'x');
+  ending.notes = {word + " " + word + "  " + word + " end"};
+  EXPECT_EQ(concluding_lines(example_context(), ending, "")
+                .rfind("#\n# Note: " + word + " " + word + "\n#       " + word + " end\n", 0),
+            0U);
+}
+
 TEST(TableFooter, HasABoundedNumberOfNotes) {
   Ending ending;
   ending.notes.assign(256, "a note");

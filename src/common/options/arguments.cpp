@@ -13,6 +13,7 @@
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
 #include "common/core/version.h"
+#include "common/core/wrapped.h"
 #include "common/options/description.h"
 
 namespace fabricbench {
@@ -20,17 +21,6 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kTextColumn = 28;  // first column of an option's text
-
-/// `text` in lines of at most `columns`.
-std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
-  std::vector<std::string> lines(1);
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > columns) lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
-}
 
 /// Every paragraph of `text` in lines of at most kColumns.
 std::string in_lines(const std::string& text) {

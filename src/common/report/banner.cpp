@@ -7,6 +7,7 @@
 
 #include "common/core/shortened_list.h"
 #include "common/core/version.h"
+#include "common/core/wrapped.h"
 
 namespace fabricbench {
 namespace {
@@ -36,6 +37,13 @@ std::pair<std::string_view, std::string_view> halves(std::string_view text) {
   const std::size_t comma = text.find(kBetween);
   if (comma == std::string_view::npos) return {text, text};
   return {text.substr(0, comma), text.substr(comma + kBetween.size())};
+}
+
+/// A note in lines that fit into a wide terminal.
+std::string note_lines(const std::string& note) {
+  constexpr std::size_t kColumns = 120;
+  constexpr std::string_view kBegin = "# Note: ";
+  return fmt::format("{}{}\n", kBegin, fmt::join(wrapped(note, kColumns - kBegin.size()), "\n#       "));
 }
 
 }  // namespace
@@ -124,7 +132,7 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
   std::string text;
   if (!quiet) {
     text += "#\n";
-    for (const std::string& note : printed_notes(ending)) text += fmt::format("# Note: {}\n", note);
+    for (const std::string& note : printed_notes(ending)) text += note_lines(note);
     for (const std::string& line : ending.nics) text += fmt::format("# {}\n", line);
     for (const std::string& line : printed_processors(ending)) text += fmt::format("# {}\n", line);
     text += fmt::format("# {}\n", ending.precision);

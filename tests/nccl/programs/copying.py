@@ -6,7 +6,7 @@ import threading
 
 import jsonschema
 
-from launch import PROGRAMS
+from launch import PROGRAMS, with_whole_notes
 from on_gpus import OK, ROOT, GpuTest
 
 PROGRAM = str(PROGRAMS / "gpu_copy_bw")
@@ -45,7 +45,7 @@ class CopyTest(GpuTest):
         for line in lines:
             jsonschema.Draft7Validator(SCHEMA).validate(line)
         self.assertEqual({copy["wrong_elements"] for copy in copies(lines)}, {None if "-c" in arguments else 0})
-        return result.stdout, lines
+        return with_whole_notes(result.stdout), lines
 
     def said(self, result):
         return [line for line in result.stderr.splitlines() if re.match("gpu_copy_bw: |fabricbench: ", line)]

@@ -10,7 +10,7 @@ import time
 import jsonschema
 
 from copying import HOST_KINDS, LIMIT_S, PROGRAM, QUICK, SCHEMA, SPEED, CopyTest, copies, odd
-from launch import TEST_PROGRAMS, Job, command, environment, in_a_few_tries, wait_until
+from launch import TEST_PROGRAMS, Job, command, environment, in_a_few_tries, wait_until, with_whole_notes
 from on_gpus import FAKES, MISSING, OK, TIMEOUT, USAGE, WRONG_DATA, library_path
 
 
@@ -224,7 +224,7 @@ class Hosts(CopyTest):  # 3 ranks, 2 s
         settings = {"FAKE_CUDA_COPY_MB_PER_S": SPEED, **changes}
         result = self.run_program(*QUICK, "--json", file, *arguments, ranks=hosts, program=str(program), **settings)
         self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
-        return result.stdout, copies(json.loads(line) for line in file.read_text().splitlines())
+        return with_whole_notes(result.stdout), copies(json.loads(line) for line in file.read_text().splitlines())
 
     def test_every_host_measures_its_gpus(self):
         stdout, found = self.on_hosts(3, FAKE_CUDA_DEVICES="2")
