@@ -78,13 +78,13 @@ std::string commands(const Manual& manual) {
   for (const Command& command : manual.commands) {
     text += fmt::format(".SS {}\n{}\n", escaped(command.name), escaped(command.purpose));
     if (command.help.empty()) continue;
-    text += ".PP\n.nf\n";
+    text += ".PP\n.in 0\n.nf\n";  // its lines fit into 80 columns without an indent
     std::size_t from = 0;
     for (std::size_t to = command.help.find('\n'); to != std::string::npos; to = command.help.find('\n', from)) {
       text += escaped(std::string_view(command.help).substr(from, to - from)) + "\n";
       from = to + 1;
     }
-    text += ".fi\n";
+    text += ".fi\n.in\n";
   }
   return text;
 }
