@@ -249,7 +249,7 @@ class LongRecipes(RunRecipes):  # 2 ranks, 45 s, extended
 
     def test_check(self):
         self.assertEqual(self.said("check"), ["network: slower than 80 GB/s"])
-        self.assertIn("--min-bw requires 80 GB/s", self.ended["check"].stderr)
+        self.assertIn("below 80 GB/s, which --min-bw requires", self.ended["check"].stderr)
         self.assertFalse((self.folder / "started").exists())
         self.assertEqual(self.check("0.0001"), (0, "network: at least 0.0001 GB/s\n", ""))
         refused = self.check("0.0001", "--no-such-option")
