@@ -13,6 +13,7 @@ enum class Value { kNone, kFile, kFolder, kChoice, kOther };
 Value kind_of(const DescribedOption& option) {
   const std::string& word = option.value;
   if (word.empty()) return Value::kNone;
+  if (!option.words.empty()) return Value::kChoice;
   if (word.find("FILE") != std::string::npos) return Value::kFile;
   if (word == "DIR" || word == "FOLDER") return Value::kFolder;
   const bool literal = word.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ/") == std::string::npos;
@@ -25,8 +26,11 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-/// The values of a choice, `0|1`, with spaces between them.
-std::string choices(const DescribedOption& option) { return replaced(option.value, "|", " "); }
+/// The values of a choice: `0|1`.
+const std::string& choices(const DescribedOption& option) { return option.words.empty() ? option.value : option.words; }
+
+/// The same with spaces between them.
+std::string list_of_choices(const DescribedOption& option) { return replaced(choices(option), "|", " "); }
 
 std::string in_quotes(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
@@ -40,7 +44,7 @@ std::string bash_words(const std::vector<DescribedOption>& options) {
         case Value::kNone: break;
         case Value::kFile: kind = "file"; break;
         case Value::kFolder: kind = "folder"; break;
-        case Value::kChoice: kind = option.value; break;
+        case Value::kChoice: kind = choices(option); break;
         case Value::kOther: kind = "-"; break;
       }
       text += fmt::format("{}{}:{}", text.empty() ? "" : " ", name, kind);
@@ -86,7 +90,7 @@ std::string zsh_option(const std::string& name, const DescribedOption& option) {
     case Value::kNone: break;
     case Value::kFile: action = fmt::format(":{}:_files", word); break;
     case Value::kFolder: action = fmt::format(":{}:_files -/", word); break;
-    case Value::kChoice: action = fmt::format(":{}:({})", word, choices(option)); break;
+    case Value::kChoice: action = fmt::format(":{}:({})", word, list_of_choices(option)); break;
     case Value::kOther: action = fmt::format(":{}: ", word); break;
   }
   return in_quotes(fmt::format("{}[{}]{}", name, help, action));
@@ -109,7 +113,7 @@ std::string fish_option(const std::string& program, const DescribedOption& optio
     case Value::kNone: break;
     case Value::kFile: text += " -r"; break;
     case Value::kFolder: text += " -x -a '(__fish_complete_directories)'"; break;
-    case Value::kChoice: text += " -x -a " + in_quotes(choices(option)); break;
+    case Value::kChoice: text += " -x -a " + in_quotes(list_of_choices(option)); break;
     case Value::kOther: text += " -x"; break;
   }
   if (!option.help.empty()) text += " -d " + in_quotes(replaced(option.help, "\\", "\\\\"));

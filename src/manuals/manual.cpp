@@ -36,8 +36,8 @@ void add_line(Manual& manual, const std::vector<std::string>& fields) {
     manual.about.push_back(fields[1]);
   } else if (kind == "argument" && fields.size() == 3) {
     manual.arguments.push_back({fields[1], fields[2]});
-  } else if (kind == "option" && fields.size() == 5) {
-    manual.options.push_back({fields[1], split(fields[2], ", "), fields[3], fields[4]});
+  } else if (kind == "option" && fields.size() == 6) {
+    manual.options.push_back({fields[1], split(fields[2], ", "), fields[3], fields[4], fields[5]});
   } else {
     throw std::runtime_error(fmt::format("a description has the line '{}'", fmt::join(fields, " ")));
   }

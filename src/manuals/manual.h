@@ -20,6 +20,7 @@ struct DescribedOption {
   std::vector<std::string> names;  ///< `-b`, `--minbytes`
   std::string value;               ///< `SIZE`; empty: a flag
   std::string help;
+  std::string words;  ///< `in|out|both`: those that are values; often empty
 };
 
 /// A command of `fabricbench`.

@@ -40,6 +40,16 @@ class ManPages(InstalledTest):  # 2 ranks, 40 s
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
+    def test_lines_fit_into_80_columns(self):
+        if shutil.which("groff") is None:
+            self.skipTest("there is no groff here")
+        for name in self.names():
+            with self.subTest(name):
+                lines = self.succeed("groff", "-man", "-Tascii", "-P-cbou", self.page_of(name)).splitlines()
+                self.assertGreater(len(lines), 20)
+                self.assertEqual([line for line in lines if len(line) > 80], [])
+
+
 class Completion(InstalledTest):  # 1 rank, 10 s
 
     def bash(self, *words, file=FRONT):
@@ -68,6 +78,13 @@ class Completion(InstalledTest):  # 1 rank, 10 s
         self.assertEqual(self.bash(command, "-C", ""), ["0", "1"])
         self.assertEqual(self.bash(command, "-C", "=", "1"), ["1"])
         self.assertEqual(self.bash(command, "--minbytes", ""), [])
+        self.assertEqual(self.bash(command, "--timing", ""), ["pipelined", "isolated"])
+        self.assertEqual(self.bash(command, "--timing", "=", "iso"), ["isolated"])
+        self.assertEqual(self.bash(command, "--op", "m"), ["min", "max", "mulsum"])
+        self.assertEqual(self.bash(self.command_of("find_slow_links"), "--import", "perf"), ["perftest"])
+        self.assertEqual(self.bash(FRONT, "table", "--form", "p"), ["perftest"])
+        self.assertEqual(self.bash(FRONT, "all_reduce", "--placement", "o"), ["out"])
+        self.assertEqual(self.bash(FRONT, "all_reduce", "--launcher", ""), ["mpirun", "srun"])
         (self.work / "results.jsonl").touch()
         self.assertIn("results.jsonl", self.bash(command, "--json", "res"))
         self.assertIn("results.jsonl", self.bash(self.command_of("find_slow_links"), "res"))
@@ -95,6 +112,7 @@ class Completion(InstalledTest):  # 1 rank, 10 s
         told = self.succeed("zsh", "-f", "-c", "_arguments() { print -l -- $@ }; service=$1; . $2", "-",
                             self.command_of("all_reduce_perf"), file)
         self.assertIn("--json[", told)
+        self.assertIn(":MODE:(pipelined isolated)\n", told)
         told = self.succeed("zsh", "-f", "-c", "_arguments() { print -l -- $@ }; service=$1; words=($1 all-reduce --m); CURRENT=3; . $2",
                             "-", FRONT, file)
         self.assertIn("--json[", told)
@@ -111,6 +129,9 @@ class Completion(InstalledTest):  # 1 rank, 10 s
         told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{command}.fish; complete -C '{command} --minb'",
                             env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
         self.assertTrue(told.startswith("--minbytes\t"), told)
+        told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{command}.fish; complete -C '{command} --timing i'",
+                            env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
+        self.assertTrue(told.startswith("isolated\t"), told)
         for word, start in (("all_red", "all_reduce\t"), ("all_reduce --minb", "--minbytes\t"), ("all_reduce --hostf", "--hostfile")):
             told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{FRONT}.fish; complete -C '{FRONT} {word}'",
                                 env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})

@@ -40,6 +40,7 @@ TEST(DescribeOptions, HasALineForEachOptionThatHelpLists) {
   bool flag = false;
   app.add_option("FILE", text, "what is read");
   app.add_option("-b,--min-bytes,--minbytes", text, "the first size")->option_text("SIZE");
+  app.add_option("--place", text, "where")->option_text("WHERE")->type_name("in|out");
   app.add_flag("--quiet", flag, "say less");
   app.add_flag("--hidden", flag, "not for users")->group("");
   const std::string described = read_arguments(app, {"--describe-options"}, {}, "fb_tool");
@@ -49,10 +50,11 @@ TEST(DescribeOptions, HasALineForEachOptionThatHelpLists) {
             "about\t  fb_tool -b 8\n"
             "about\t      with eight\n"
             "argument\tFILE\twhat is read\n"
-            "option\tOptions\t-b, --min-bytes\tSIZE\tthe first size\n"
-            "option\tOptions\t--quiet\t\tsay less\n"
-            "option\tOptions\t-h, --help\t\tprint this help and exit\n"
-            "option\tOptions\t--version\t\tprint the version and exit\n");
+            "option\tOptions\t-b, --min-bytes\tSIZE\tthe first size\t\n"
+            "option\tOptions\t--place\tWHERE\twhere\tin|out\n"
+            "option\tOptions\t--quiet\t\tsay less\t\n"
+            "option\tOptions\t-h, --help\t\tprint this help and exit\t\n"
+            "option\tOptions\t--version\t\tprint the version and exit\t\n");
 }
 
 TEST(DescribeOptions, OfAProgramHasItsGroups) {
@@ -60,6 +62,8 @@ TEST(DescribeOptions, OfAProgramHasItsGroups) {
   const std::string text = parse_command_line(program, {"--describe-options"}, "fb_all_reduce_perf").text;
   EXPECT_EQ(text.rfind("name\tfb_all_reduce_perf\nabout\tBandwidth.\n", 0), 0U);
   EXPECT_NE(text.find("option\tMessage sizes\t-b, --minbytes\tSIZE\t"), std::string::npos);
+  for (const char* words : {"\tpipelined|isolated\n", "\tall|sum|prod|min|max|avg|mulsum\n", "\tauto|mpi|nccl\n"})
+    EXPECT_NE(text.find(words), std::string::npos) << words;
 }
 
 TEST(CalledName, IsInHelpAndNotInVersion) {

@@ -16,10 +16,11 @@ const char* const kDescribed =
     "about\t  fb_tool --a 'x'\n"
     "about\t      an example\n"
     "argument\tFILE\twhat is read\n"
-    "option\tOptions\t-b, --min-bytes\tSIZE\tit's the first: [8]\n"
-    "option\tOptions\t--check\t0|1|all\tcheck\n"
-    "option\tOutput\t--json\tFILE\twrite\n"
-    "option\tOutput\t--quiet\t\t.say less\n";
+    "option\tOptions\t-b, --min-bytes\tSIZE\tit's the first: [8]\t\n"
+    "option\tOptions\t--check\t0|1|all\tcheck\t\n"
+    "option\tOptions\t--place\tWHERE\twhere\tin|out\n"
+    "option\tOutput\t--json\tFILE\twrite\t\n"
+    "option\tOutput\t--quiet\t\t.say less\t\n";
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -28,11 +29,12 @@ TEST(ReadManual, TakesEveryLine) {
   EXPECT_EQ(manual.name, "fb_tool");
   ASSERT_EQ(manual.about.size(), 3U);
   ASSERT_EQ(manual.arguments.size(), 1U);
-  ASSERT_EQ(manual.options.size(), 4U);
+  ASSERT_EQ(manual.options.size(), 5U);
   EXPECT_EQ(manual.options[0].names, (std::vector<std::string>{"-b", "--min-bytes"}));
   EXPECT_EQ(manual.options[0].value, "SIZE");
-  EXPECT_EQ(manual.options[3].value, "");
-  EXPECT_EQ(manual.options[3].group, "Output");
+  EXPECT_EQ(manual.options[2].words, "in|out");
+  EXPECT_EQ(manual.options[4].value, "");
+  EXPECT_EQ(manual.options[4].group, "Output");
 }
 
 TEST(ReadManual, RefusesWhatIsNoDescription) {
@@ -81,7 +83,7 @@ TEST(Completion, ForBashSaysWhatEachOptionTakes) {
   const std::string text = bash_completion({read_manual(kDescribed)}, "fb_");
   EXPECT_TRUE(has(text,
                   "fb_tool | \"fb_tool \"* | tool | \"tool \"*) "
-                  "words='-b:- --min-bytes:- --check:0|1|all --json:file --quiet:' files=yes ;;"))
+                  "words='-b:- --min-bytes:- --check:0|1|all --place:in|out --json:file --quiet:' files=yes ;;"))
       << text;
   EXPECT_TRUE(has(text, "complete -o filenames -F _fabricbench fb_tool tool\n"));
 }
@@ -91,6 +93,7 @@ TEST(Completion, ForZshQuotesTheHelp) {
   EXPECT_EQ(text.rfind("#compdef fb_tool tool\n", 0), 0U);
   EXPECT_TRUE(has(text, "'--min-bytes[it'\\''s the first\\: \\[8\\]]:SIZE: '"));
   EXPECT_TRUE(has(text, "'--check[check]:0|1|all:(0 1 all)'"));
+  EXPECT_TRUE(has(text, "'--place[where]:WHERE:(in out)'"));
   EXPECT_TRUE(has(text, "'--json[write]:FILE:_files'"));
 }
 
@@ -98,6 +101,7 @@ TEST(Completion, ForFishHasBothNamesOfAnOption) {
   const std::string text = fish_completion(read_manual(kDescribed));
   EXPECT_TRUE(has(text, "complete -c fb_tool -s b -l min-bytes -x -d 'it'\\''s the first: [8]'\n"));
   EXPECT_TRUE(has(text, "complete -c fb_tool -l check -x -a '0 1 all' -d 'check'\n"));
+  EXPECT_TRUE(has(text, "complete -c fb_tool -l place -x -a 'in out' -d 'where'\n"));
   EXPECT_FALSE(has(text, "complete -c fb_tool -f\n")) << "it takes files";
 }
 

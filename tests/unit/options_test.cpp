@@ -242,6 +242,16 @@ TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
   EXPECT_THROW((void)parse_command_line(test::kAllToAllV, {"--spread", "1.5"}), UsageError);
 }
 
+std::vector<Program> programs_of_every_kind() {
+  std::vector<Program> programs = {test::kAllToAllV,  test::kSendRecvBw, test::kTcpBw,
+                                   test::kPairwiseBw, test::kGpuCopyBw,  test::kConnect};
+  for (const Verb verb : {Verb::kWrite, Verb::kRead, Verb::kSend, Verb::kAtomic}) {
+    for (const bool latency : {false, true})
+      programs.push_back(verbs_program("rdma", "", {.verb = verb, .latency = latency}));
+  }
+  return programs;
+}
+
 void expect_unique_names(const Program& program) {
   std::set<std::string> keys;
   std::set<std::string> names;
@@ -256,15 +266,7 @@ void expect_unique_names(const Program& program) {
 }
 
 TEST(Programs, HaveUniqueKeysAndNames) {
-  for (const Program& program :
-       {test::kAllToAllV, test::kSendRecvBw, test::kTcpBw, test::kPairwiseBw, test::kGpuCopyBw, test::kConnect}) {
-    expect_unique_names(program);
-  }
-  for (const Verb verb : {Verb::kWrite, Verb::kRead, Verb::kSend, Verb::kAtomic}) {
-    for (const bool latency : {false, true}) {
-      expect_unique_names(verbs_program("rdma", "", {.verb = verb, .latency = latency}));
-    }
-  }
+  for (const Program& program : programs_of_every_kind()) expect_unique_names(program);
 }
 
 TEST(Programs, HaveASummaryAndThreeExamples) {
@@ -291,6 +293,23 @@ TEST(Option, HasTheFirstLongNameForItsKey) {
   EXPECT_EQ(option_sets::sizes().front().key(), "minbytes");
   EXPECT_EQ((Option{.names = "--min-bw,--other"}.key()), "min_bw");
   EXPECT_EQ((Option{.names = "-w,--warmup_iters,--warmup-iters"}.key()), "warmup_iters");
+}
+
+TEST(Option, TakesEachOfItsWords) {
+  int with_words = 0;
+  for (const Program& program : programs_of_every_kind()) {
+    for (const Option& option : program.options) {
+      with_words += option.words.empty() ? 0 : 1;
+      for (const std::string& word : option.words) {
+        Options options = program.defaults;
+        EXPECT_NO_THROW(option.set(options, word)) << program.name << " " << option.names << " " << word;
+        if (!option.get(program.defaults).empty()) {
+          EXPECT_EQ(option.get(options), word);
+        }
+      }
+    }
+  }
+  EXPECT_GT(with_words, 50);
 }
 
 TEST(OptionValues, GivenBackToTheParserMakeTheSameOptions) {

@@ -77,11 +77,11 @@ const Format& format_of(ImportKind kind) { return kFormats[static_cast<std::size
 
 std::string_view name_of(ImportKind kind) { return format_of(kind).name; }
 
-std::string import_kind_names() {
+std::string import_kind_names(std::string_view between) {
   std::vector<std::string_view> names;
   names.reserve(kFormats.size());
   for (const Format& format : kFormats) names.push_back(format.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(names, between));
 }
 
 std::optional<ImportKind> import_kind_named(std::string_view name) {

@@ -16,7 +16,7 @@ enum class ImportKind : std::uint8_t { kNcclTests, kOsu, kPerftest, kIperf3, kMp
 [[nodiscard]] std::string_view name_of(ImportKind kind);
 
 /// All names, for help and messages: `nccl-tests, osu, ...`.
-[[nodiscard]] std::string import_kind_names();
+[[nodiscard]] std::string import_kind_names(std::string_view between = ", ");
 
 /// The kind of a name, also of a program's, such as `ib_write_bw`; nothing where there is none.
 [[nodiscard]] std::optional<ImportKind> import_kind_named(std::string_view name);

@@ -53,7 +53,8 @@ void declare(CLI::App& app, Asked& asked) {
   CLI::Option* import = app.add_option("--import", asked.import,
                                        "read results of another tool from each FILE or folder: auto, " +
                                            import_kind_names() + "; name logs by their pair, such as node01_node02.log")
-                            ->option_text("KIND");
+                            ->option_text("KIND")
+                            ->type_name("auto|" + import_kind_names("|"));  // for --describe-options
   app.add_option("--unit", asked.unit, "unit of csv or clusterkit files without a unit: GB/s, Gb/s, MiB/s...")
       ->option_text("UNIT")
       ->needs(import);

@@ -231,8 +231,8 @@ ExitStatus print_table(const std::vector<std::string>& arguments) {
       "Exit status: 0 success, 2 wrong options, 3 the file is missing, 7 it is no record of a run.",
       "fabricbench table");
   app.add_option("FILE", options.file, "what a program has written with --json; -: standard input")->required();
-  app.add_option("--form", options.form, "table: as the program prints it (default); csv; or perftest: as ib_write_bw")
-      ->option_text("FORM");
+  app.add_option("--form", options.form, "as the program prints it (default), as CSV, or as ib_write_bw prints it")
+      ->option_text("table|csv|perftest");
   app.add_flag("--stats", options.stats, "print the statistics of every row below the table");
   app.add_flag("--quiet", options.quiet, "leave out the line with the command");
   const std::string text = read_arguments(app, arguments);

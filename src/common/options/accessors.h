@@ -52,6 +52,19 @@ std::string_view word_for(Value value, const Choices<Value, N>& choices) {
   return "";
 }
 
+template <typename Value, std::size_t N>
+std::vector<std::string> words_of(const Choices<Value, N>& choices) {
+  std::vector<std::string> words;
+  for (const auto& choice : choices) words.emplace_back(choice.first);
+  return words;
+}
+
+template <Named Enum>
+std::vector<std::string> words_of() {
+  const auto names = names_of(Enum{});
+  return {names.begin(), names.end()};
+}
+
 /// The value of an enum by its name.
 template <Named Enum>
 Enum choose(std::string_view text, std::string_view what) {
@@ -72,10 +85,11 @@ auto& part_of(AnyOptions& options) {
   }
 }
 
-/// The two functions of an Option.
+/// The two functions of an Option, and the words that it takes.
 struct Accessors {
   std::function<void(Options&, std::string_view)> set;
   std::function<std::string(const Options&)> get;
+  std::vector<std::string> words{};
 };
 
 template <typename Part>
@@ -170,13 +184,14 @@ Accessors choice(Value Part::*member, std::string_view what, const Choices<Value
       [=, &choices](Options& options, std::string_view word) {
         part_of<Part>(options).*member = choose(word, what, choices);
       },
-      [=, &choices](const Options& options) { return std::string(word_for(part_of<Part>(options).*member, choices)); }};
+      [=, &choices](const Options& options) { return std::string(word_for(part_of<Part>(options).*member, choices)); },
+      words_of(choices)};
 }
 
 template <typename Part, Named Enum>
 Accessors choice(Enum Part::*member, std::string_view what) {
   return {[=](Options& options, std::string_view word) { part_of<Part>(options).*member = choose<Enum>(word, what); },
-          [=](const Options& options) { return std::string(name(part_of<Part>(options).*member)); }};
+          [=](const Options& options) { return std::string(name(part_of<Part>(options).*member)); }, words_of<Enum>()};
 }
 
 [[nodiscard]] inline Option option(OptionGroup group, std::string names, std::string value_name, std::string help,
@@ -187,6 +202,7 @@ Accessors choice(Enum Part::*member, std::string_view what) {
           std::move(help),
           std::move(accessors.set),
           std::move(accessors.get),
+          std::move(accessors.words),
           std::move(environment)};
 }
 

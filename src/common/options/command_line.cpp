@@ -73,6 +73,7 @@ void declare(Parser& parser) {
       option->disable_flag_override();  // no --quiet=false: a flag has no value
     } else {
       option->option_text(spec.value_name);
+      option->type_name(fmt::format("{}", fmt::join(spec.words, "|")));  // for --describe-options
     }
     parser.options.push_back(option);
   }

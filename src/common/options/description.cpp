@@ -23,6 +23,12 @@ std::string with_word_replaced(const std::string& line, const std::string& word,
   return text + line.substr(from);
 }
 
+/// CLI11's own type names, such as TEXT, are no words of ours.
+std::string own_type(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.find('|') == std::string::npos ? "" : type;
+}
+
 }  // namespace
 
 std::vector<std::string> listed_names(const CLI::Option& option) {
@@ -56,8 +62,8 @@ std::string describe_options(const CLI::App& app, const std::string& called) {
     if (option->get_positional()) {
       text += fmt::format("argument\t{}\t{}\n", names, option->get_description());
     } else if (!option->get_group().empty()) {
-      text += fmt::format("option\t{}\t{}\t{}\t{}\n", option->get_group(), names, option->get_option_text(),
-                          option->get_description());
+      text += fmt::format("option\t{}\t{}\t{}\t{}\t{}\n", option->get_group(), names, option->get_option_text(),
+                          option->get_description(), own_type(*option));
     }
   }
   return text;

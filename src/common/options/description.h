@@ -26,7 +26,8 @@ constexpr std::string_view kDescribeOptions = "--describe-options";
 [[nodiscard]] std::string called_name(std::string_view path, const std::string& name);
 
 /// Lines of fields that are separated by tabs: `name`, the name; `about`, a line of the purpose; `argument`, its word
-/// and help; `option`, group, names (as `-b, --minbytes`), the word for its value (empty: a flag) and help.
+/// and help; `option`, group, names (as `-b, --minbytes`), the word for its value (empty: a flag), help, and
+/// the words that are values (as `in|out|both`; often none), which the app has as the option's type.
 [[nodiscard]] std::string describe_options(const CLI::App& app, const std::string& called);
 
 }  // namespace fabricbench

@@ -24,6 +24,7 @@ struct Option {
   std::string help{};                                     ///< includes the unit; the default is added from `get`
   std::function<void(Options&, std::string_view)> set{};  ///< throws UsageError; a flag gets an empty text
   std::function<std::string(const Options&)> get{};       ///< the value as text; empty: not set
+  std::vector<std::string> words{};                       ///< values that are words, for completion; may be empty
   std::string environment{};                              ///< environment variable that also sets it; empty: none
   bool gpus_only = false;                                 ///< values other than the default need the nccl backend
   bool listed = true;                                     ///< in --help

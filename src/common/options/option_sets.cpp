@@ -43,6 +43,19 @@ std::string one_or_all(const std::vector<Value>& values) {
   return values.size() > 1 ? "all" : std::string(name(values.front()));
 }
 
+template <Named Enum>
+std::vector<std::string> all_or() {
+  std::vector<std::string> words = words_of<Enum>();
+  words.insert(words.begin(), "all");
+  return words;
+}
+
+std::vector<std::string> reductions() {
+  std::vector<std::string> words = all_or<Reduction>();
+  std::erase(words, name(Reduction::kNone));
+  return words;
+}
+
 Accessors step_factor() {
   return {[](Options& options, std::string_view text) {
             options.sizes.step_factor = static_cast<std::uint64_t>(parse_integer(text, "--step-factor", 1, kMostInt));
@@ -60,7 +73,8 @@ Accessors root() {
 
 Accessors order() {
   return {[](Options& options, std::string_view text) { options.order = choose<Order>(text, "order"); },
-          [](const Options& options) { return options.order ? std::string(name(*options.order)) : std::string(); }};
+          [](const Options& options) { return options.order ? std::string(name(*options.order)) : std::string(); },
+          words_of<Order>()};
 }
 
 Accessors random_seed() {
@@ -106,7 +120,7 @@ Accessors memory() {
               options.memory = choose(text, "memory", kMemories);
             }
           },
-          [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }};
+          [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }, words_of(kMemories)};
 }
 
 Option for_gpus(std::string names, std::string value_name, std::string help, Accessors accessors) {
@@ -134,10 +148,10 @@ OptionSet data() {
           kData, "-d,--datatype", "TYPE",
           "datatype: all, int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2",
           {[](Options& options, std::string_view text) { options.datatypes = parse_datatypes(text); },
-           [](const Options& options) { return one_or_all(options.datatypes); }}),
+           [](const Options& options) { return one_or_all(options.datatypes); }, all_or<DataType>()}),
       option(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max, avg or mulsum",
              {[](Options& options, std::string_view text) { options.reductions = parse_reductions(text); },
-              [](const Options& options) { return one_or_all(options.reductions); }}),
+              [](const Options& options) { return one_or_all(options.reductions); }, reductions()}),
       option(kData, "-r,--root", "RANK", "root rank of rooted operations, or all", root())};
 }
 
@@ -252,7 +266,7 @@ OptionSet placement() {
 OptionSet library() {
   return {option(kBackend, "--backend", "NAME", "library to measure: auto, mpi or nccl (GPUs)",
                  {[](Options& options, std::string_view text) { options.backend = choose(text, "backend", kBackends); },
-                  [](const Options& options) { return options.backend; }}),
+                  [](const Options& options) { return options.backend; }, words_of(kBackends)}),
           option(kBackend, "--memory", "KIND", "memory of the buffers: auto, host or cuda", memory())};
 }
 

@@ -105,7 +105,8 @@ Accessors memory_of_buffers() {
             const auto kind = options.memory == MemoryKind::kAuto ? MemoryKind::kHost : options.memory;
             return fmt::format("{}{}", word_for(kind, kBufferKinds),
                                options.device ? fmt::format(":{}", *options.device) : "");
-          }};
+          },
+          words_of(kBufferKinds)};
 }
 
 Accessors rate_limit() {
