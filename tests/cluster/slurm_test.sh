@@ -84,6 +84,7 @@ test_srun() {
 
 # In an allocation without srun's words for MPI, ranks and nodes.
 test_front() {
+    local chosen
     make_slurm_nodes
     run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench all_reduce -b 8 -e 64K -f 16 -n 5 \
         --json run.jsonl
@@ -99,6 +100,15 @@ test_front() {
     expect_status 0
     expect_line "$out" '^# Ranks: 2, hosts: 2;'
     expect_line "$out" '^# *Rank *0 .* on +node02 '
+    for chosen in '' '--hosts node02,node07'; do
+        # shellcheck disable=SC2086  # words
+        run_on_ctl "$kLimit_s" salloc --nodelist=node02,node07 --ntasks-per-node=2 build/fabricbench all_reduce $chosen \
+            -np 3 -b 8 -e 8 -n 5
+        expect_status 0
+        expect_line "$out" '^# Ranks: 3, hosts: 2;'
+        expect_line "$out" '^# *Rank *1 .* on +node02 '
+        expect_line "$out" '^# *Rank *2 .* on +node07 '
+    done
     run_on_ctl "$kLimit_s" salloc --nodes=4 --ntasks-per-node=1 build/fabricbench all_reduce -b 8x
     expect_status 2
     run_on_ctl "$kLimit_s" salloc --nodes=2 build/fabricbench doctor
