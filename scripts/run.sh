@@ -22,8 +22,8 @@ through mpirun. 'fabricbench list' has the programs; _perf may be left out.
   --hosts LIST         run on these hosts (default: those of the surrounding
                        job of Slurm, PBS, LSF or Kubernetes, else this host)
   --hostfile FILE      read hosts from FILE, in the format of an MPI launcher
-  -np N                number of ranks; where hosts cannot have as many each,
-                       the first ones have one more
+  -np N                number of ranks, spread evenly; the first hosts may
+                       have one more than the others
   --launcher mpirun|srun
                        start it by this (default: srun in Slurm, else mpirun)
   --mpi-options WORDS  additional options for mpirun or srun
