@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "cluster/sweep/endpoint_statistics.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/clock.h"
@@ -23,6 +22,7 @@
 #include "common/host/usage.h"
 #include "common/options/program.h"
 #include "common/report/csv.h"
+#include "common/report/endpoint_statistics.h"
 #include "common/report/json_lines.h"
 #include "common/report/matrix_csv.h"
 #include "common/report/sweep_facts.h"
@@ -99,7 +99,7 @@ void run(int endpoints, std::int64_t rounds) {
     report_all(steps.step(number), options.sizes.max_bytes, ledger, random);
   }
   const Seconds each = (now() - began) / static_cast<double>(readings);
-  const sweep::EndpointStatistics own(endpoints);  // one endpoint's row; others send theirs one by one
+  const EndpointStatistics own(endpoints);  // one endpoint's row; others send theirs one by one
   for (int endpoint = 0; endpoint < endpoints; ++endpoint) outputs.record(own.summary(endpoint));
   for (int endpoint = 0; endpoint < endpoints; ++endpoint) outputs.record(MatrixRow{endpoint, own.received()});
   outputs.end(ledger.ending());

@@ -272,6 +272,7 @@ TYPES = {
         "received": "endpoint_direction",
         "latency_us": (float, None),
         "failed_readings": int,
+        "cut_short": bool,
     },
     "finding": {
         "blame": str,

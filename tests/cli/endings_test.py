@@ -5,17 +5,19 @@ import re
 import signal
 from time import sleep
 
-from launch import Job, ProgramTest, command, environment, fault, in_a_few_tries, kill, wait_until
+from launch import PROGRAMS, Job, ProgramTest, command, environment, fault, in_a_few_tries, kill, wait_until
 
 TIMEOUT = 4
 NOT_JUDGED = 7
 FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
 LONG = ("-b", 1024, "-e", 4096, "-f", 2, "--placement", "out", "--time-budget", 200, "--epochs", 1000)
 LONG_SIZES = [1024, 2048, 4096]
+# mpirun of Open MPI gives a second from SIGTERM to SIGKILL, and under sanitizers on a busy machine that is little.
+PATIENCE = {"OMPI_MCA_odls_base_sigkill_timeout": "5"}
 FOR_EVER_IN_EPOCHS = ("-b", 1024, "-e", 4096, "-f", 2, "-N", 0, "--time-budget", 0.05)
 
 
-class Endings(ProgramTest):  # 3 ranks, 15 s
+class Endings(ProgramTest):  # 3 ranks, 19 s
 
     def start(self, *arguments, ranks=2, variables=None):
         """A running job whose first rows have come."""
@@ -125,9 +127,7 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
 
     def start_long(self, file, *arguments):
         """A running job that measures in epochs, of which every size has had one; its rows would take long."""
-        # mpirun of Open MPI gives a second from SIGTERM to SIGKILL, and under sanitizers on a busy machine that is little.
-        patience = {"OMPI_MCA_odls_base_sigkill_timeout": "5"}
-        job = Job(command(2, (*LONG, "--json", file, "--force", *arguments)), env=environment(**patience))
+        job = Job(command(2, (*LONG, "--json", file, "--force", *arguments)), env=environment(**PATIENCE))
         self.addCleanup(job.__exit__)
         job.read_pids(2)
         wait_until(lambda: file.exists() and {line["size_bytes"] for line in self.whole_lines_of(file)
@@ -169,6 +169,33 @@ class Endings(ProgramTest):  # 3 ranks, 15 s
                 self.assertRegex(result.stderr, r"all_reduce_perf: rank 0 on \S+ was ended by SIG(TERM|INT)\n")
                 self.assertEqual([line.rpartition(",")[2] for line in csv.read_text().splitlines()],
                                  ["cut_short", *["1"] * len(LONG_SIZES)])
+
+    @in_a_few_tries
+    def test_endpoints_of_a_sweep_that_is_interrupted(self):
+        """What the readings tell of them is in the table, the map and the files."""
+        file, matrix = self.directory / "sweep.json", self.directory / "matrix.csv"
+        sweep = ("-b", 4096, "-n", 20000, "--pair-timeout", 100, "--json", file, "--matrix-csv", matrix, "--force")
+        job = Job(command(3, sweep, program=str(PROGRAMS / "pairwise_bw")), env=environment(**PATIENCE))
+        self.addCleanup(job.__exit__)
+        job.read_pids(3)
+        wait_until(lambda: file.exists() and '"kind":"reading"' in file.read_text(), "no reading in the file")
+        job.process.send_signal(signal.SIGTERM)
+        result = self.end_of(job)
+        lines = self.lines_of(file)
+        measured = {(line["from"], line["to"]) for line in lines if line["kind"] == "reading"}
+        self.assertLess(len(measured), 6)
+        endpoints = [line for line in lines if line["kind"] == "endpoint"]
+        self.assertEqual({line["endpoint"] for line in endpoints}, {end for pair in measured for end in pair})
+        self.assertEqual({line["cut_short"] for line in endpoints}, {True})
+        self.assertEqual(sum(line["received"]["readings"] for line in endpoints), len(measured))
+        _, mark, table = result.stdout.partition("# Cut short: the rows below are of the readings made until then\n")
+        self.assertTrue(mark, result.stdout)
+        self.assertEqual([int(line.split()[0]) for line in table.splitlines() if re.match(r" +\d+  \S+:r\d ", line)],
+                         [line["endpoint"] for line in endpoints])
+        self.assertIn("# Map: ", table)
+        cells = [line.split(",")[1:] for line in matrix.read_text().splitlines()[1:]]
+        self.assertEqual({(sender, receiver) for receiver, line in enumerate(cells) for sender, cell in enumerate(line) if cell},
+                         measured)
 
     @in_a_few_tries
     def test_rows_of_a_job_with_a_dead_rank(self):

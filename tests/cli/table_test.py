@@ -3,9 +3,9 @@
 import re
 import subprocess
 
-from launch import PROGRAMS, ProgramTest
+from launch import PROGRAMS, ProgramTest, fault
 
-MISSING, NOT_JUDGED, USAGE = 3, 7, 2
+MISSING, TIMEOUT, NOT_JUDGED, USAGE = 3, 4, 7, 2
 FABRICBENCH = PROGRAMS / "fabricbench"
 SIZES = ("-b", 1024, "-e", 4096, "-f", 2, "--time-budget", 0.02)
 PROGRAMS_AND_ARGUMENTS = [
@@ -21,7 +21,7 @@ PROGRAMS_AND_ARGUMENTS = [
 ]
 
 
-class Table(ProgramTest):  # 2 ranks, 6 s
+class Table(ProgramTest):  # 4 ranks, 9 s
 
     def table(self, *arguments, input_text=None):
         return subprocess.run([FABRICBENCH, "table", *map(str, arguments)], input=input_text, capture_output=True, text=True,
@@ -77,6 +77,26 @@ class Table(ProgramTest):  # 2 ranks, 6 s
         self.assertTrue(mark, result.stdout)
         self.assertEqual([line.split()[0] for line in rows.splitlines()[1:4]], ["1024", "2048", "4096"])
         self.assertTrue(rows.endswith("\n# Ended early: the record has no end: the run was killed, or is still running\n"))
+
+    def test_of_a_sweep_that_was_killed(self):
+        printed = self.record("pairwise_bw", "--time-budget", 0.01, "-b", 4096, ranks=3)
+        text = self.file.read_text()
+        kinds = ('{"kind":"context"', '{"kind":"reading"')
+        self.file.write_text("".join(line for line in text.splitlines(True) if line.startswith(kinds)))
+        result = self.table(self.file, "--quiet")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        _, mark, rows = result.stdout.partition("#\n# Cut short: the rows below are of the readings made until then\n")
+        self.assertTrue(mark, result.stdout)
+        before, _, ending = rows.partition("# Ended early: ")
+        self.assertTrue(ending)
+        self.assertEqual(before, printed.partition("# Out of bounds")[0] + printed.partition("0 OK\n")[2])
+
+    def test_of_a_sweep_with_pairs_that_timed_out(self):
+        file = self.directory / "sweep.jsonl"
+        result = self.run_program("--time-budget", 0.01, "-b", 4096, "--pair-timeout", 2, "--json", file, "--quiet", ranks=3,
+                                  program=str(PROGRAMS / "pairwise_bw"), variables=fault("message_lost", rank=2, peer=1))
+        self.assertEqual(result.status, TIMEOUT, result.stderr)
+        self.assertEqual(self.table(file, "--quiet").stdout, result.stdout)
 
     def test_several_runs_from_standard_input(self):
         printed = self.record("all_reduce_perf", *SIZES)

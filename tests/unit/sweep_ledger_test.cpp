@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/sweep/endpoint_statistics.h"
+#include "common/report/endpoint_statistics.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/exit_status.h"

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/sweep/endpoint_statistics.h"
+#include "common/report/endpoint_statistics.h"
 #include "cluster/sweep/flow.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/mail.h"

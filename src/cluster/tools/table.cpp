@@ -110,7 +110,7 @@ class Replay {
     if (kind == "epoch") return outputs_->record(checked(lines_.read<EpochRecord>()));
     if (kind == "row") return outputs_->record(checked(lines_.read<Row>()));
     if (kind == "copy") return outputs_->record(lines_.read<CopyRow>());
-    if (kind == "endpoint") return outputs_->record(checked(lines_.read<EndpointSummary>()));
+    if (kind == "endpoint") return add_endpoint(checked(lines_.read<EndpointSummary>()));
     if (kind == "connection_step") return add_step(lines_.read<ConnectionStep>());
     if (kind == "reading") return add_reading(checked(lines_.read<PairReading>()));
     if (kind == "end") return end(lines_.read<Ending>());
@@ -153,6 +153,7 @@ class Replay {
     if (options_.form == "table" && !options_.quiet) print_heading(context);
     endpoints_ = figure == Figure::kSweep ? static_cast<int>(context.ranks.size()) : 0;
     received_.clear();
+    has_whole_sweep_ = false;
     outputs_->begin(context);
   }
 
@@ -187,14 +188,24 @@ class Replay {
     }
   }
 
-  void end(const Ending& ending) {
-    end_connections();
-    for (const auto& [receiver, bandwidths] : received_) outputs_->record(MatrixRow{receiver, bandwidths});
+  void add_endpoint(const EndpointSummary& summary) {
+    outputs_->record(summary);
+    has_whole_sweep_ = !summary.cut_short;
+  }
+
+  /// Whether the run came to its end. A sweep does although pairs of it were too slow to be measured.
+  [[nodiscard]] bool is_whole(const Ending& ending) const {
     constexpr std::array kWithFigures = {ExitStatus::kOk, ExitStatus::kWrongData, ExitStatus::kTooSlow,
                                          ExitStatus::kNotJudged, ExitStatus::kMissing};
-    const bool whole = std::any_of(kWithFigures.begin(), kWithFigures.end(),
-                                   [&](ExitStatus status) { return static_cast<int>(status) == ending.exit_status; });
-    if (whole) {
+    return has_whole_sweep_ || std::any_of(kWithFigures.begin(), kWithFigures.end(), [&](ExitStatus status) {
+             return static_cast<int>(status) == ending.exit_status;
+           });
+  }
+
+  void end(const Ending& ending) {
+    end_connections();
+    if (is_whole(ending)) {
+      for (const auto& [receiver, bandwidths] : received_) outputs_->record(MatrixRow{receiver, bandwidths});
       outputs_->end(ending);
     } else {
       outputs_->abandon(ending);
@@ -215,11 +226,12 @@ class Replay {
   record::LineReader lines_;
   std::int64_t number_ = 0;
   std::int64_t runs_ = 0;
-  std::optional<Outputs> outputs_;  // of the current run, as the next three
+  std::optional<Outputs> outputs_;  // of the current run, as the following ones
   std::optional<RecordNumbers> numbers_;
   std::optional<ConnectRow> connections_;
   int endpoints_ = 0;                           // of a sweep
   std::map<int, std::vector<float>> received_;  // by receiving endpoint: from each
+  bool has_whole_sweep_ = false;
 };
 
 }  // namespace

@@ -114,6 +114,7 @@ struct EndpointSummary {
   Direction received;
   std::optional<Seconds> latency;  ///< the median over all partners
   std::int64_t failed = 0;         ///< readings without a figure or with wrong data, in both directions
+  bool cut_short = false;          ///< see InterimSweep
 };
 
 /// The devices at both ends.
@@ -227,7 +228,7 @@ void describe(Form& form, Record& direction) {
 template <typename Form, record::Of<EndpointSummary> Record>
 void describe(Form& form, Record& summary) {
   using namespace record;
-  form.line("endpoint", "At the end of a complete sweep, one line per endpoint");
+  form.line("endpoint", "At the end of a sweep, one line per endpoint");
   form("endpoint", natural(summary.endpoint), "number of the endpoint");
   form("rank", natural(summary.rank), "rank of the endpoint");
   form("host", summary.host, "host of the endpoint");
@@ -235,6 +236,8 @@ void describe(Form& form, Record& summary) {
   form("received", summary.received, "its readings as receiver");
   form("latency_us", us(summary.latency), "median over all peers");
   form("failed_readings", natural(summary.failed), "readings without a figure or with wrong data, in both directions");
+  form("cut_short", left_out_if_none(summary.cut_short),
+       "true: the sweep ended before it was complete; the figures are of the readings made until then");
 }
 
 }  // namespace fabricbench

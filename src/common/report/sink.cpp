@@ -17,6 +17,7 @@ void Outputs::begin(const Context& context) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->ended.test()) return;
   state_->interim.begin(context.figure);
+  state_->sweep.begin(context);
   for (const auto& sink : sinks_) sink->begin(context);
 }
 
@@ -36,6 +37,9 @@ void Outputs::remember(const AnyRecord& record) const {
   if (const auto* epoch = record.as<EpochRecord>()) state_->interim.add(*epoch);
   if (const auto* row = record.as<Row>()) state_->interim.remove(*row);
   if (record.as<CopyRow>() != nullptr) state_->interim.keep({});
+  if (const auto* reading = record.as<PairReading>()) state_->sweep.add(*reading);
+  if (const auto* summary = record.as<EndpointSummary>()) state_->sweep.remove(*summary);
+  if (const auto* row = record.as<MatrixRow>()) state_->sweep.remove(*row);
 }
 
 void Outputs::end(const Ending& ending) const {
@@ -62,11 +66,15 @@ bool Outputs::abandon(const Ending& ending) const {
   if (state_->ended.test_and_set()) return false;
   const std::vector<Row> rows = state_->interim.rows();
   const std::vector<CopyRow> copies = state_->interim.copies();
+  const std::vector<EndpointSummary> summaries = state_->sweep.summaries();
+  const std::vector<MatrixRow> matrix = state_->sweep.matrix();
   std::exception_ptr problem;
   for (const auto& sink : sinks_) {
     try {
       for (const Row& row : rows) sink->record(row);
       for (const CopyRow& copy : copies) sink->record(copy);
+      for (const EndpointSummary& summary : summaries) sink->record(summary);
+      for (const MatrixRow& row : matrix) sink->record(row);
       sink->abandon(ending);
     } catch (const std::exception&) {
       if (!problem) problem = std::current_exception();

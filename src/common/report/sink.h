@@ -17,6 +17,7 @@
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
 #include "common/report/interim_rows.h"
+#include "common/report/interim_sweep.h"
 
 namespace fabricbench {
 
@@ -87,8 +88,8 @@ class Outputs {
   }
   /// After a sink has failed, the following ones are told that the run failed. Throws what the first one threw.
   void end(const Ending& ending) const;
-  /// Reports what the finished epochs of unfinished rows tell, then that the run ended early. Returns whether there was
-  /// a sink to tell. Throws what the first sink threw, when all were told.
+  /// Reports what the finished epochs of unfinished rows and the readings of an unfinished sweep tell, then that the
+  /// run ended early. Returns whether there was a sink to tell. Throws what the first sink threw, when all were told.
   bool abandon(const Ending& ending) const;
 
  private:
@@ -96,6 +97,7 @@ class Outputs {
   struct State {
     std::timed_mutex mutex;  // of the sinks, and of:
     InterimRows interim;
+    InterimSweep sweep;
     std::atomic_flag ended;  // `abandon` goes without the mutex if a sink is stuck
   };
   void remember(const AnyRecord& record) const;

@@ -267,10 +267,12 @@ std::string SweepTableSink::slowest_endpoint_line() const {
                      compared(lower_median(*slowest), bandwidths_.median()));
 }
 
-/// The readings say what there is to say of a sweep that was cut short.
 void SweepTableSink::abandon(const Ending& ending) {
-  const bool has_readings = bandwidths_.values() > 0 || failed_ > 0;
-  output_.write((has_readings ? closing_lines() : "") + ended_early_line(context_, ending));
+  std::string text;
+  if (!summaries_.empty())
+    text = "#\n# Cut short: the rows below are of the readings made until then\n" + table() + map();
+  if (bandwidths_.values() > 0 || failed_ > 0) text += closing_lines();
+  output_.write(text + ended_early_line(context_, ending));
 }
 
 void SweepTableSink::end(const Ending& ending) {

@@ -6,7 +6,7 @@
 #include "common/core/units.h"
 #include "common/record/reading.h"
 
-namespace fabricbench::sweep {
+namespace fabricbench {
 
 /// The readings of one endpoint: a bandwidth for each partner and direction. The matrix of a sweep is distributed over
 /// the endpoints, one row and one column on each.
@@ -30,4 +30,4 @@ class EndpointStatistics {
   std::vector<Seconds> latencies_;
 };
 
-}  // namespace fabricbench::sweep
+}  // namespace fabricbench

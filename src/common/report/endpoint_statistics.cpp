@@ -1,11 +1,11 @@
-#include "cluster/sweep/endpoint_statistics.h"
+#include "common/report/endpoint_statistics.h"
 
 #include <cmath>
 #include <limits>
 
 #include "common/core/statistics.h"
 
-namespace fabricbench::sweep {
+namespace fabricbench {
 namespace {
 
 /// Adds the number of failed readings to `failed`.
@@ -45,4 +45,4 @@ EndpointSummary EndpointStatistics::summary(int endpoint) const {
   return summary;
 }
 
-}  // namespace fabricbench::sweep
+}  // namespace fabricbench
