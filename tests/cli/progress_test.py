@@ -10,7 +10,7 @@ MEASURING = ("-b", 1024, "-e", 4096, "-f", 4, "--time-budget", 0.2)
 PROGRESS = re.compile(r"\r# epoch \d+ of \d+, about [\d.]+ s left; now [14] KiB float sum, (out of|in) place")
 
 
-class Progress(ProgramTest):  # 2 ranks, 4 s
+class Progress(ProgramTest):  # 2 ranks, 6 s
 
     def test_none_on_a_pipe(self):
         self.run_well(*MEASURING)  # which has nothing on stderr
@@ -35,6 +35,15 @@ class Progress(ProgramTest):  # 2 ranks, 4 s
         self.assertEqual(result.status, 0, shown)
         self.assertRegex(shown, PROGRESS)
         self.assertNotIn("# epoch ", result.stdout)
+
+    def test_within_a_measurement(self):
+        """One measurement of -n may take long."""
+        with Job(command(2, ("-b", 1024, "-e", 1024, "-n", 10**9, "--progress")), env=environment()) as job:
+            shown = ""
+            while not re.search(r"\r# measurement 1 of 2; now 1 KiB float sum, out of place: \d+ of 1\d{9} operations, about .* left", shown):
+                chunk = os.read(job.process.stderr.fileno(), 4096)
+                self.assertTrue(chunk, shown)
+                shown += chunk.decode()
 
     def read_all(self, terminal):
         text = b""

@@ -13,6 +13,7 @@
 #include "common/core/statistics.h"
 #include "common/measure/bench_subject.h"
 #include "common/measure/counter_increase.h"
+#include "common/measure/visit_progress.h"
 #include "common/record/packing.h"
 
 namespace fabricbench {
@@ -87,9 +88,10 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
                              std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(end)));
     if (options_.iterations) {
       for (Subject& subject : row) {
-        show_place(first, subjects.size(), subject);
+        const std::string place = place_text(first, subjects.size(), subject);
+        if (progress_.is_due()) progress_.show(place);
         plan(subject);
-        visit_exactly(subject, *options_.iterations);
+        visit_exactly(subject, *options_.iterations, place);
         finish_epoch(subject);
       }
     } else {
@@ -238,7 +240,8 @@ void Bench::fit_into_places(Subject& subject) const {
 }
 
 /// Measures what -n asks for in one visit. With --check all it may take several of about the same size.
-void Bench::visit_exactly(Subject& subject, std::int64_t iterations) {
+void Bench::visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place) {
+  const VisitProgress telling(progress_, heartbeat_, place, subject.plan.warmup + iterations);
   if (!subject.operation.places()) return visit(subject);
   const std::int64_t at_once = is_stream() ? subject.operation.aggregated() : subject.plan.samples;
   for (std::int64_t visits = (iterations + at_once - 1) / at_once; visits > 0; --visits) {

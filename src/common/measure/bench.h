@@ -52,7 +52,7 @@ class Bench {
   [[nodiscard]] std::string case_text(const Subject& subject) const;
   void plan(Subject& subject);
   void fit_into_places(Subject& subject) const;
-  void visit_exactly(Subject& subject, std::int64_t iterations);
+  void visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
   [[nodiscard]] Seconds estimate(Subject& subject);
   [[nodiscard]] Seconds fit_window(Subject& subject);
@@ -81,7 +81,7 @@ class Bench {
   [[nodiscard]] std::uint64_t lost_so_far() const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
   [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
-  void show_place(std::size_t place, std::size_t subjects, const Subject& subject);
+  [[nodiscard]] std::string place_text(std::size_t place, std::size_t subjects, const Subject& subject) const;
   void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
   [[nodiscard]] Seconds share_of_epoch() const;

@@ -65,9 +65,8 @@ void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, S
              rest.size(), readable_duration(took * of_one_size));
 }
 
-void Bench::show_place(std::size_t place, std::size_t subjects, const Subject& subject) {
-  if (progress_.is_due())
-    progress_.show(fmt::format("measurement {} of {}; now {}", place + 1, subjects, case_text(subject)));
+std::string Bench::place_text(std::size_t place, std::size_t subjects, const Subject& subject) const {
+  return fmt::format("measurement {} of {}; now {}", place + 1, subjects, case_text(subject));
 }
 
 void Bench::show_planning(const Subject& subject, std::size_t place, std::size_t subjects) {

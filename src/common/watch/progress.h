@@ -24,6 +24,7 @@ class Progress {
  public:
   explicit Progress(ProgressForm form);
 
+  [[nodiscard]] ProgressForm form() const { return form_; }
   /// Whether enough time has passed since the last line.
   [[nodiscard]] bool is_due() const;
   /// Writes a line, whether or not it is due.

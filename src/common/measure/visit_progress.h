@@ -1,0 +1,45 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "common/core/units.h"
+#include "common/watch/progress.h"
+#include "common/watch/watchdog.h"
+
+namespace fabricbench {
+
+/// Tells of the progress of one visit while this lives, from a thread: the timed loop has no time for it. Nobody else
+/// may use `progress` meanwhile.
+class VisitProgress {
+ public:
+  /// `what` is measured, such as `measurement 1 of 3; now 1 GiB float sum`. `operations`: how many of its steps the
+  /// heartbeat will count. All must outlive this.
+  VisitProgress(Progress& progress, const Heartbeat& heartbeat, std::string what, std::int64_t operations);
+  VisitProgress(const VisitProgress&) = delete;
+  VisitProgress& operator=(const VisitProgress&) = delete;
+  ~VisitProgress();
+
+ private:
+  void watch();
+
+  Progress& progress_;
+  const Heartbeat& heartbeat_;
+  std::string what_;
+  std::int64_t operations_;
+  std::uint64_t first_step_;
+  Seconds began_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+/// How far a visit is after `elapsed`, such as `300 of 1000 operations, about 14 s left`. Without a finished operation
+/// only how long it takes already.
+[[nodiscard]] std::string visit_progress_text(std::int64_t done, std::int64_t operations, Seconds elapsed);
+
+}  // namespace fabricbench
