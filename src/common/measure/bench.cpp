@@ -256,9 +256,7 @@ void Bench::visit_exactly(Subject& subject, std::int64_t iterations, const std::
   }
 }
 
-Seconds Bench::estimate(Subject& subject) {
-  return meter_.estimate(subject.operation, options_.warmup) + meter_.start_cost();
-}
+Seconds Bench::estimate(Subject& subject) { return meter_.estimate(subject.operation, options_.warmup); }
 
 /// Chooses a stream's window, and returns its expected time. A stream runs dry at the end of a window, so a window must
 /// be long enough to make that negligible. On a slow network it must not take the whole time budget, nor may finding

@@ -413,17 +413,13 @@ void Meter::adapt_slack(double late_share) {
   if (late_share == 0) slack_ = std::max(slack_ * 0.9, kLeastSlack);
 }
 
-Seconds Meter::start_cost() const {
-  return options_.timing == Timing::kIsolated ? team_.world().broadcast(slack_) * 1.5 : 0;
-}
-
 Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
   heartbeat_.enter(Phase::kEstimate);
   const std::int64_t aggregated = operation.aggregated();
   const std::optional<std::int64_t> places = operation.places();
   const std::int64_t most = places ? std::max<std::int64_t>(*places / aggregated, 1) : kMostEstimateIterations;
   const std::int64_t first = std::clamp<std::int64_t>(warmup, 1, places ? most : std::max<std::int64_t>(warmup, 1));
-  operation.prepare((places ? first : warmup + 2 * kMostEstimateIterations) * aggregated);
+  operation.prepare((places ? first : warmup + 3 * kMostEstimateIterations) * aggregated);
   const Seconds began_first = now();
   repeat(operation, 1);
   const bool is_long = team_.world().max(now() - began_first) > kLongOperation;
@@ -436,8 +432,27 @@ Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
     const Seconds elapsed = team_.world().max(now() - began);
     heartbeat_.tick();
     if (elapsed >= kEstimateTime || iterations >= std::min(most, kMostEstimateIterations)) {
-      return elapsed / static_cast<double>(iterations);
+      const Seconds each = elapsed / static_cast<double>(iterations);
+      return options_.timing == Timing::kIsolated && each < kLongOperation ? estimate_isolated(operation) : each;
     }
+  }
+}
+
+/// With the wait for the start, which is long where processes wait for a processor.
+Seconds Meter::estimate_isolated(Operation& operation) {
+  constexpr Seconds kTime = 10e-3;
+  constexpr std::int64_t kMost = 1024;
+  const bool has_places = operation.places().has_value();
+  Times times(static_cast<std::size_t>(session_.local_ranks()));
+  for (std::int64_t samples = 1;; samples *= 4) {
+    const Seconds began = now();
+    for (std::int64_t i = 0; i < samples; ++i) {
+      if (has_places) operation.prepare(operation.aggregated());
+      (void)start_together(operation, {}, times);
+    }
+    const Seconds elapsed = team_.world().max(now() - began);
+    heartbeat_.tick();
+    if (elapsed >= kTime || samples == kMost) return elapsed / static_cast<double>(samples);
   }
 }
 

@@ -64,17 +64,17 @@ class Meter {
   void run_untimed(Operation& operation);
 
   /// The approximate time of an operation, agreed among all processes: each takes the mean over a few milliseconds of
-  /// untimed iterations, and the maximum counts.
+  /// untimed iterations, and the maximum counts. Isolated: with all that comes with a sample.
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
+
+  /// Isolated: the time from the agreement on a start to that start. Collective.
+  [[nodiscard]] Seconds slack() const { return team_.world().broadcast(slack_); }
 
   /// The time between the end of a gapless sample and the start of the next, the maximum over ranks.
   [[nodiscard]] Seconds lap_cost() const { return lap_cost_; }
 
   /// Where this process ran at the end of each gapless visit so far, of some thousands.
   [[nodiscard]] const std::vector<host::Processor>& processors() const { return processors_; }
-
-  /// The approximate overhead of an isolated iteration.
-  [[nodiscard]] Seconds start_cost() const;
 
  private:
   /// Durations of operations, for each of this process's ranks.
@@ -113,6 +113,7 @@ class Meter {
   [[nodiscard]] Seconds time_each(Operation& operation, std::int64_t iterations);
   [[nodiscard]] Start start_together(Operation& operation, const VisitPlan& plan, Times& times);
   [[nodiscard]] Seconds agreed_start();
+  [[nodiscard]] Seconds estimate_isolated(Operation& operation);
   void add_durations(Seconds on_host, double operations, Times& times) const;
   void choose_slack();
   void adapt_slack(double late_share);
