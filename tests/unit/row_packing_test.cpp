@@ -61,6 +61,9 @@ Measurement distinct_measurement(Numbers& numbers) {
   measured.cpu_time = numbers.time();
   measured.host_time = numbers.time();
   measured.rank_times = {numbers.time(), numbers.time(), numbers.time()};
+  measured.rank_means = {numbers.time(), numbers.time()};
+  measured.stopped = {{numbers.time(), numbers.time()}, {numbers.next<int>()}, {numbers.time()}};
+  measured.waiting = {{numbers.time()}, {numbers.next<int>()}, {numbers.time()}};
   measured.algbw = numbers.time();
   measured.busbw = numbers.time();
   measured.message_rate = numbers.time();
@@ -131,8 +134,8 @@ void expect_same(const Summary& a, const Summary& b) {
   ASSERT_EQ(a.times_slowest.size(), b.times_slowest.size());
   for (std::size_t i = 0; i < a.times_slowest.size(); ++i) {
     EXPECT_EQ(a.times_slowest[i].rank, b.times_slowest[i].rank);
+    EXPECT_EQ(a.times_slowest[i].epoch, b.times_slowest[i].epoch);
     EXPECT_EQ(a.times_slowest[i].samples, b.times_slowest[i].samples);
-    EXPECT_EQ(a.times_slowest[i].epochs, b.times_slowest[i].epochs);
   }
   EXPECT_EQ(a.clock_error, b.clock_error);
   EXPECT_EQ(a.common_start, b.common_start);
@@ -145,6 +148,12 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
   EXPECT_EQ(a->cpu_time, b->cpu_time);
   EXPECT_EQ(a->host_time, b->host_time);
   EXPECT_EQ(a->rank_times, b->rank_times);
+  EXPECT_EQ(a->rank_means, b->rank_means);
+  for (const auto shares : {&Measurement::stopped, &Measurement::waiting}) {
+    EXPECT_EQ(((*a).*shares).by_rank, ((*b).*shares).by_rank);
+    EXPECT_EQ(((*a).*shares).most_idle, ((*b).*shares).most_idle);
+    EXPECT_EQ(((*a).*shares).most, ((*b).*shares).most);
+  }
   EXPECT_EQ(a->algbw, b->algbw);
   EXPECT_EQ(a->busbw, b->busbw);
   EXPECT_EQ(a->message_rate, b->message_rate);

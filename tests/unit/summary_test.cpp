@@ -146,16 +146,16 @@ TEST(Summary, NamesTheRankThatWasSlowestInMostSamples) {
   EXPECT_DOUBLE_EQ(summary.slowest_share, 0.6);
 }
 
-TEST(Summary, CountsSamplesAndEpochsInWhichEachRankWasSlowest) {
+TEST(Summary, CountsTheSamplesOfEachEpochInWhichEachRankWasSlowest) {
   std::vector<Epoch> epochs = {epoch_of({1, 2, 3}), epoch_of({1, 2}), epoch_of({1})};
   epochs[0].slowest_ranks = {4, 1, 4};
-  epochs[1].slowest_ranks = {1, 4};  // neither more often
+  epochs[1].slowest_ranks = {1, 4};
   epochs[2].slowest_ranks = {7};
   std::vector<std::vector<std::int64_t>> counts;
   for (const TimesSlowest& count : summarize(epochs).times_slowest) {
-    counts.push_back({count.rank, count.samples, count.epochs});
+    counts.push_back({count.rank, count.epoch, count.samples});
   }
-  EXPECT_EQ(counts, (std::vector<std::vector<std::int64_t>>{{1, 2, 0}, {4, 3, 1}, {7, 1, 1}}));
+  EXPECT_EQ(counts, (std::vector<std::vector<std::int64_t>>{{1, 0, 1}, {4, 0, 2}, {1, 1, 1}, {4, 1, 1}, {7, 2, 1}}));
 }
 
 TEST(Summary, SeesASeriesThatRises) {
@@ -207,6 +207,7 @@ TEST(EpochOfSeveralVisits, HoldsWhatAllOfThemMeasured) {
   first.cpu_times = {0.5};
   first.host_times = {0.6};
   first.own_times = {{1.5}, {1.25}};
+  first.own_means = {{1.6}, {1.3}};
   first.late = 1;
   first.preemptions = 2;
   first.most_preemptions = 1;
@@ -217,6 +218,7 @@ TEST(EpochOfSeveralVisits, HoldsWhatAllOfThemMeasured) {
   second.cpu_times = {0.7};
   second.host_times = {0.8};
   second.own_times = {{2.5}, {2.25}};
+  second.own_means = {{2.6}, {2.3}};
   second.late = 2;
   second.preemptions = 5;
   second.most_preemptions = 2;
@@ -231,6 +233,7 @@ TEST(EpochOfSeveralVisits, HoldsWhatAllOfThemMeasured) {
   EXPECT_EQ(whole.cpu_times, (std::vector<Seconds>{0.5, 0.7}));
   EXPECT_EQ(whole.host_times, (std::vector<Seconds>{0.6, 0.8}));
   EXPECT_EQ(whole.own_times, (std::vector<std::vector<Seconds>>{{1.5, 2.5}, {1.25, 2.25}})) << "by rank";
+  EXPECT_EQ(whole.own_means, (std::vector<std::vector<Seconds>>{{1.6, 2.6}, {1.3, 2.3}}));
   EXPECT_EQ(whole.began, 100);
   EXPECT_EQ(whole.late, 3);
   EXPECT_EQ(whole.preemptions, 7);

@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "common/core/statistics.h"
 
 using namespace fabricbench;
 
@@ -161,45 +167,238 @@ TEST(Totals, JudgeNoGroupOfOneRankWhereThereAreOthers) {
   EXPECT_EQ(totals.slowest_group(), 1);
 }
 
-/// Adds a measurement of 100 samples and 9 epochs of four ranks, the times of which are relative to the fastest's.
-void add_slowest(Totals& totals, int group, std::vector<TimesSlowest> counts, std::vector<double> times) {
+/// `samples` of a hundred in every epoch in which `rank` took longest, and in the others the rank after it.
+std::vector<TimesSlowest> slowest_in(std::int64_t epochs, int rank, std::int64_t samples) {
+  std::vector<TimesSlowest> counts;
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    counts.push_back({rank, epoch, samples});
+    if (samples < 100) counts.push_back({rank + 1, epoch, 100 - samples});
+  }
+  return counts;
+}
+
+/// A measurement with these counts, and times of the ranks relative to each other.
+Row row_of_ranks(int group, std::vector<TimesSlowest> counts, std::vector<double> means) {
   Row row = row_of(group, {1});
   row.out_of_place->summary.times_slowest = std::move(counts);
-  row.out_of_place->rank_times = std::move(times);
-  totals.add(row, "x");
+  row.out_of_place->rank_means = std::move(means);
+  return row;
 }
 
 TEST(Totals, NameTheSlowestRankOfAGroupByItsSamplesInAllRows) {
   const Options options;
   Totals totals(options);
   // Rank 1 is slowest in neither row, but it has most samples of both.
-  add_slowest(totals, 0, {{1, 45, 8}, {3, 55, 1}}, {1, 1.2, 1, 1.1});
-  add_slowest(totals, 0, {{0, 52, 1}, {1, 48, 8}}, {1.1, 1.2, 1, 1});
-  add_slowest(totals, 1, {{2, 100, 9}}, {1, 1, 2, 1});
+  std::vector<TimesSlowest> first_row;
+  std::vector<TimesSlowest> second_row;
+  for (std::int64_t epoch = 0; epoch < 9; ++epoch) {
+    first_row.insert(first_row.end(), {{1, epoch, 45}, {3, epoch, 55}});
+    second_row.insert(second_row.end(), {{1, epoch, 48}, {0, epoch, 52}});
+  }
+  totals.add(row_of_ranks(0, first_row, {1, 1.2, 1, 1.1}), "x");
+  totals.add(row_of_ranks(0, second_row, {1.1, 1.2, 1, 1}), "x");
+  totals.add(row_of_ranks(1, slowest_in(9, 2, 100), {1, 1, 2, 1}), "x");
   const auto first = totals.slowest_rank(0, 4);
   ASSERT_TRUE(first.has_value());
-  EXPECT_EQ(first->rank, 1);
+  EXPECT_EQ(first->leader.rank, 1);
   EXPECT_DOUBLE_EQ(first->share, 93.0 / 200);
-  EXPECT_EQ(first->epochs, 16);
-  EXPECT_EQ(first->all_epochs, 18);
-  EXPECT_NEAR(first->excess, 1.2 / 1.05 - 1, 1e-12);
-  EXPECT_EQ(totals.slowest_rank(1, 4)->rank, 2);
+  EXPECT_EQ(first->leader.blocks, 9) << "two rows of an epoch are near in time, and count once";
+  EXPECT_EQ(first->leader.all_blocks, 9);
+  EXPECT_NEAR(first->excess, 0.2, 1e-12);
+  EXPECT_EQ(totals.slowest_rank(1, 4)->leader.rank, 2);
 }
 
 TEST(Totals, NameNoSlowestRankNearChance) {
-  const Options options;
-  const std::vector<double> times = {1, 1.1, 1, 1};
-  const auto named = [&](TimesSlowest most, const std::vector<double>& of_ranks, std::int64_t ranks) {
+  Options options;
+  const std::vector<double> means = {1, 1.1, 1, 1};
+  const auto named = [&](std::int64_t epochs, std::int64_t samples, const std::vector<double>& of_ranks) {
     Totals totals(options);
-    add_slowest(totals, 0, {most, {2, 100 - most.samples, 0}}, of_ranks);
-    return totals.slowest_rank(0, ranks).has_value();
+    totals.add(row_of_ranks(0, slowest_in(epochs, 1, samples), of_ranks), "x");
+    return totals.slowest_rank(0, static_cast<std::int64_t>(of_ranks.size())).has_value();
   };
-  EXPECT_TRUE(named({1, 80, 8}, times, 4));
-  EXPECT_FALSE(named({1, 80, 6}, times, 4)) << "4 ranks, 6 of 9 epochs: 4 % by chance";
-  EXPECT_TRUE(named({1, 80, 7}, times, 4)) << "and 7 of 9: 0.5 %";
-  EXPECT_FALSE(named({1, 70, 9}, times, 2)) << "where 50 % of the samples would be chance";
-  EXPECT_FALSE(named({1, 100, 9}, {1, 1, 1, 1}, 4)) << "all took the same time";
-  EXPECT_FALSE(named({1, 100, 9}, times, 1));
+  EXPECT_TRUE(named(9, 80, means));
+  EXPECT_FALSE(named(9, 51, {1, 1.1})) << "51 % is near 50 %";
+  EXPECT_FALSE(named(4, 80, means)) << "4 ranks, 4 of 4 epochs: 1.6 % by chance";
+  EXPECT_TRUE(named(5, 80, means)) << "and 5 of 5: 0.4 %";
+  EXPECT_FALSE(named(9, 100, {1, 1, 1, 1})) << "all took the same time";
+  EXPECT_FALSE(named(9, 100, {1}));
+  EXPECT_FALSE(named(0, 100, means));
+  options.timing = Timing::kIsolated;
+  EXPECT_TRUE(named(9, 80, means));
+  EXPECT_FALSE(named(9, 80, {1e-6, 1.5e-6, 1e-6, 1e-6})) << "some rank is the last of an operation that is alone";
+}
+
+TEST(Totals, CompareNoRanksOfWhichOneIsAlwaysTheRoot) {
+  Options options;
+  const auto slowest = [&] {
+    Totals totals(options);
+    for (const int root : options.root == kAllRoots ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{0}) {
+      Row row = row_of_ranks(0, slowest_in(9, 1, 100), {1, 1.1, 1, 1});
+      row.root = root;
+      totals.add(row, "x");
+    }
+    return totals.slowest_rank(0, 4);
+  };
+  EXPECT_FALSE(slowest().has_value()) << "another rank's part takes longer by nature";
+  options.root = kAllRoots;
+  ASSERT_TRUE(slowest().has_value());
+  EXPECT_EQ(slowest()->leader.all_blocks, 36) << "each root has epochs of its own";
+}
+
+TEST(Totals, CountEachSizeOnceWithoutEpochs) {
+  Options options;
+  options.iterations = 20;
+  Totals totals(options);
+  for (Bytes size = 8; size <= 64; size *= 2) {
+    Row row = row_of_ranks(0, slowest_in(1, 1, 100), {1, 1.1, 1, 1});
+    row.in_place = row.out_of_place;
+    row.size = size;
+    totals.add(row, "x");
+    if (size == 8) {
+      EXPECT_FALSE(totals.slowest_rank(0, 4).has_value());
+    }
+  }
+  EXPECT_FALSE(totals.slowest_rank(0, 4).has_value()) << "4 of 4 sizes: 1.6 % by chance";
+  Row row = row_of_ranks(0, slowest_in(1, 1, 100), {1, 1.1, 1, 1});
+  row.size = 128;
+  totals.add(row, "x");
+  EXPECT_EQ(totals.slowest_rank(0, 4)->leader.all_blocks, 5);
+}
+
+/// Some sizes of some ranks in nine epochs. What a rank's time has in common with others of the epoch, of the visit,
+/// and what it has alone, is drawn.
+class SimulatedRanks {
+ public:
+  SimulatedRanks(unsigned seed, int ranks) : random_(seed), ranks_(ranks) {}
+
+  /// By how much the time of rank 1 is longer in a sample: relative, by size and sample.
+  std::function<double(int, int)> slower = [](int, int) { return 0.0; };
+  /// The rank's operations end when it ends, and the others' too: it came late, and they waited.
+  bool others_wait = false;
+
+  [[nodiscard]] std::optional<Totals::Slowest> slowest() {
+    const Options options;
+    Totals totals(options);
+    std::vector<std::vector<Epoch>> epochs(kSizes);
+    std::vector<std::vector<std::vector<double>>> means(kSizes);
+    for (int epoch = 0; epoch < kEpochs; ++epoch) {
+      const std::vector<double> of_epoch = drawn(0.1);
+      for (int size = 0; size < kSizes; ++size) visit(size, of_epoch, epochs, means);
+    }
+    for (int size = 0; size < kSizes; ++size) {
+      const auto index = static_cast<std::size_t>(size);
+      Row row = row_of_ranks(0, summarize(epochs[index]).times_slowest, {});
+      for (const std::vector<double>& of_rank : means[index]) row.out_of_place->rank_means.push_back(median(of_rank));
+      totals.add(row, "x");
+    }
+    return totals.slowest_rank(0, ranks_);
+  }
+
+ private:
+  static constexpr int kSizes = 6;
+  static constexpr int kEpochs = 9;
+  static constexpr int kSamples = 5;
+
+  std::vector<double> drawn(double deviation) {
+    std::vector<double> values;
+    for (int rank = 0; rank < ranks_; ++rank) values.push_back(std::normal_distribution(0.0, deviation)(random_));
+    return values;
+  }
+
+  void visit(int size, const std::vector<double>& of_epoch, std::vector<std::vector<Epoch>>& epochs,
+             std::vector<std::vector<std::vector<double>>>& means) {
+    const auto index = static_cast<std::size_t>(size);
+    const std::vector<double> of_visit = drawn(0.05);
+    std::vector<std::vector<double>> times(static_cast<std::size_t>(ranks_));
+    Epoch& epoch = epochs[index].emplace_back();
+    for (int sample = 0; sample < kSamples; ++sample) {
+      const std::vector<double> alone = drawn(0.02);
+      std::vector<double> all;
+      for (std::size_t rank = 0; rank < times.size(); ++rank) {
+        const bool longer = others_wait ? rank != 1 : rank == 1;
+        const double wait = others_wait ? slower(size, sample) : 0;
+        // What others wait for is in all times; the rank itself finds their data there already.
+        const double own = others_wait ? (longer ? 0.001 : 0) : (longer ? slower(size, sample) : 0);
+        const double noise = others_wait ? alone[rank] / 100 : of_epoch[rank] + of_visit[rank] + alone[rank];
+        all.push_back(1 + wait + own + noise);
+        times[rank].push_back(all.back());
+      }
+      const auto longest = std::max_element(all.begin(), all.end());
+      epoch.samples.push_back(*longest);
+      epoch.slowest_ranks.push_back(static_cast<int>(longest - all.begin()));
+    }
+    means[index].resize(times.size());
+    for (std::size_t rank = 0; rank < times.size(); ++rank) means[index][rank].push_back(mean(times[rank]));
+  }
+
+  std::mt19937 random_;
+  int ranks_;
+};
+
+TEST(SlowestRank, IsNamedInLessThanOneOfAHundredRunsWhereAllAreAlike) {
+  constexpr unsigned kRuns = 400;
+  for (const int ranks : {2, 3, 8}) {
+    int named = 0;
+    for (unsigned seed = 0; seed < kRuns; ++seed) named += SimulatedRanks(seed, ranks).slowest() ? 1 : 0;
+    EXPECT_LE(named, 4) << ranks << " ranks, whose times are alike within an epoch";
+  }
+}
+
+TEST(SlowestRank, IsTheOneThatTakesLonger) {
+  const auto times_named = [](const std::function<double(int, int)>& slower) {
+    int named = 0;
+    for (unsigned seed = 0; seed < 50; ++seed) {
+      SimulatedRanks simulated(seed, 4);
+      simulated.slower = slower;
+      const auto slowest = simulated.slowest();
+      if (slowest && slowest->leader.rank == 1) ++named;
+    }
+    return named;
+  };
+  EXPECT_GE(times_named([](int, int) { return 0.5; }), 49) << "always";
+  EXPECT_GE(times_named([](int, int sample) { return sample % 2 == 0 ? 1.0 : 0.0; }), 49) << "in bursts";
+  EXPECT_LE(times_named([](int size, int) { return size == 2 ? 0.1 : 0.0; }), 3)
+      << "at one of six sizes, and less than the others scatter: the row tells, the note is of all";
+}
+
+TEST(SlowestRank, IsNotOneOfThoseThatWaitForAnother) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    for (const int ranks : {2, 4}) {
+      SimulatedRanks simulated(seed, ranks);
+      simulated.others_wait = true;
+      simulated.slower = [](int, int) { return 0.5; };
+      EXPECT_FALSE(simulated.slowest().has_value());
+    }
+  }
+}
+
+TEST(IdlestRank, IsTheOneThatOftenDidNotRun) {
+  const Options options;
+  const auto stopped = [&](std::vector<double> shares, std::int64_t epochs, int most) {
+    Totals totals(options);
+    for (int size = 0; size < 2; ++size) {
+      Row row = row_of_ranks(0, {}, std::vector<double>(shares.size(), 1.0));
+      IdleShares& idle = row.out_of_place->stopped;
+      idle.by_rank = shares;
+      idle.most_idle.assign(static_cast<std::size_t>(epochs), most);
+      // At the first size hardly any epoch has it; another rank then has the most by chance.
+      if (size == 0) idle.most_idle.assign(idle.most_idle.size(), 0);
+      idle.most.assign(idle.most_idle.size(), size == 0 ? 0.001 : 0.5);
+      totals.add(row, "x");
+    }
+    EXPECT_FALSE(totals.waiting_rank(0, 4).has_value());
+    return totals.stopped_rank(0, static_cast<std::int64_t>(shares.size()));
+  };
+  const auto found = stopped({0.01, 0.01, 0.25, 0.02}, 9, 2);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->leader.rank, 2);
+  EXPECT_EQ(found->leader.blocks, 9);
+  EXPECT_DOUBLE_EQ(found->share, 0.25);
+  EXPECT_DOUBLE_EQ(found->others, 0.01);
+  EXPECT_FALSE(stopped({0.01, 0.01, 0.25, 0.02}, 3, 2).has_value()) << "3 of 3 epochs: 6 % by chance";
+  EXPECT_FALSE(stopped({0.01, 0.01, 0.05, 0.02}, 9, 2).has_value()) << "hardly more than the others";
+  EXPECT_FALSE(stopped({0.6, 0.7, 0.9, 0.5}, 9, 2).has_value()) << "the library sleeps while it waits";
+  EXPECT_FALSE(Totals(options).stopped_rank(0, 4).has_value());
 }
 
 TEST(Totals, CountWrongChecksByRankAndSayWhatWasFound) {

@@ -7,6 +7,13 @@
 
 namespace fabricbench {
 
+/// When the thread that measures did not run.
+struct IdleTime {
+  Seconds elapsed = 0;  ///< 0: unknown
+  Seconds stopped = 0;  ///< of this time: stopped or asleep
+  Seconds waiting = 0;  ///< waiting for a processor
+};
+
 /// The measurements of one epoch of one case, reduced over the ranks of a group. Kept on the group's first process,
 /// except for figures of each process's own ranks.
 struct Epoch {
@@ -15,6 +22,8 @@ struct Epoch {
   std::vector<Seconds> cpu_times;   ///< pipelined: time until the operations were started, per operation, by visit
   std::vector<Seconds> host_times;  ///< the host's clock, where a device's clock counts, by visit
   std::vector<std::vector<Seconds>> own_times;  ///< medians of the times of each of this process's ranks, by visit
+  std::vector<std::vector<Seconds>> own_means;  ///< the same of means
+  IdleTime idle;                                ///< of this process, of one visit
   std::int64_t late = 0;                        ///< isolated: samples discarded because a rank started late
   std::int64_t preemptions = 0;                 ///< involuntary context switches, summed over all ranks
   std::int64_t most_preemptions = 0;            ///< the most of one rank in one visit
@@ -28,5 +37,8 @@ struct Epoch {
   /// Adds the measurements of a later visit of the same epoch.
   void add(const Epoch& visit);
 };
+
+/// Appends each rank's values.
+void append_by_rank(const std::vector<std::vector<Seconds>>& more, std::vector<std::vector<Seconds>>& by_rank);
 
 }  // namespace fabricbench

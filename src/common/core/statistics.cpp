@@ -35,34 +35,22 @@ double relative_drift(std::span<const Epoch> epochs, std::span<const double> med
 
 constexpr auto kBySecond = [](const auto& a, const auto& b) { return a.second < b.second; };
 
-/// Counts the samples of an epoch in which each rank took longest, and the epoch for the rank with most of them. An
-/// epoch in which two ranks have equally many counts for neither.
-void count_slowest(const Epoch& epoch, std::map<int, TimesSlowest>& counts) {
-  std::map<int, std::int64_t> samples;
-  for (const int rank : epoch.slowest_ranks) ++samples[rank];
-  const auto most = std::max_element(samples.begin(), samples.end(), kBySecond);
-  const auto have_most =
-      std::count_if(samples.begin(), samples.end(), [&](const auto& each) { return each.second == most->second; });
-  for (const auto& each : samples) {
-    TimesSlowest& count = counts[each.first];
-    count.rank = each.first;
-    count.samples += each.second;
-    if (have_most == 1 && each.first == most->first) ++count.epochs;
-  }
-}
-
 void describe_ranks(std::span<const Epoch> epochs, Summary& summary) {
-  std::map<int, TimesSlowest> slowest;
+  std::map<int, std::int64_t> slowest;
   std::map<int, std::int64_t> preempted;
-  for (const Epoch& epoch : epochs) {
-    count_slowest(epoch, slowest);
-    preempted[epoch.most_preempted_rank] += epoch.preemptions;
+  for (std::size_t i = 0; i < epochs.size(); ++i) {
+    std::map<int, std::int64_t> samples;
+    for (const int rank : epochs[i].slowest_ranks) ++samples[rank];
+    for (const auto& [rank, count] : samples) {
+      summary.times_slowest.push_back({rank, static_cast<std::int64_t>(i), count});
+      slowest[rank] += count;
+    }
+    preempted[epochs[i].most_preempted_rank] += epochs[i].preemptions;
   }
   std::int64_t most = 0;
   for (const auto& [rank, count] : slowest) {
-    summary.times_slowest.push_back(count);
-    if (count.samples <= most) continue;
-    most = count.samples;
+    if (count <= most) continue;
+    most = count;
     summary.slowest_rank = rank;
     summary.slowest_share = static_cast<double>(most) / static_cast<double>(summary.samples);
   }
@@ -96,7 +84,7 @@ void describe_distribution(std::vector<double> samples, Summary& summary) {
   summary.autocorrelation = sign_autocorrelation(samples);
   std::sort(samples.begin(), samples.end());
   summary.samples = static_cast<std::int64_t>(samples.size());
-  summary.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+  summary.mean = mean(samples);
   summary.standard_deviation = deviation_of(samples);
   summary.min = samples.front();
   summary.p5 = quantile(samples, 0.05);
@@ -115,6 +103,10 @@ double median(std::span<const double> values) {
   std::nth_element(copy.begin(), middle, copy.end());
   if (copy.size() % 2 == 1) return *middle;
   return (*std::max_element(copy.begin(), middle) + *middle) / 2;
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double quantile(std::span<const double> sorted, double q) {

@@ -13,6 +13,9 @@ namespace fabricbench {
 /// The middle value, or the mean of the two middle values. `values` is not empty and may be in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
+/// 0 < values.size()
+[[nodiscard]] double mean(std::span<const double> values);
+
 /// The smallest value such that a share `q` of all values is not above it (nearest rank). `sorted` is ascending and not
 /// empty; 0 < q <= 1.
 [[nodiscard]] double quantile(std::span<const double> sorted, double q);
@@ -59,11 +62,11 @@ struct Interval {
 /// The largest rarity that is found with this chance; about checked/3 for 95 %, which is the "rule of three".
 [[nodiscard]] double rarest_found(std::uint64_t checked, double chance);
 
-/// How often a rank took longer than all others.
+/// How often a rank took longer than all others in one epoch.
 struct TimesSlowest {
   int rank = 0;
+  std::int64_t epoch = 0;  ///< from 0
   std::int64_t samples = 0;
-  std::int64_t epochs = 0;  ///< in which that was so in more samples than for any other rank
 };
 
 /// The statistics of one case. Times in seconds.
@@ -90,7 +93,7 @@ struct Summary {
   int most_preempted_rank = 0;
   int slowest_rank = 0;                     ///< the rank that was slowest in most samples
   double slowest_share = 0;                 ///< its share of the samples
-  std::vector<TimesSlowest> times_slowest;  ///< of the ranks that were in any sample
+  std::vector<TimesSlowest> times_slowest;  ///< by epoch, of the ranks that were in any sample
   Seconds resolution = 0;                   ///< of the device's clock, per operation; `interval` allows for it
   Seconds clock_error = 0;                  ///< isolated: the largest bound of the common clock's error
   bool common_start = true;                 ///< isolated: whether every epoch used the common clock

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,22 +26,49 @@
 namespace fabricbench {
 namespace {
 
-/// Names the slowest rank and its host, if there is one.
-void note_slowest_rank(const Totals& totals, const Context& context, int group, std::vector<std::string>& notes) {
-  std::vector<const RankFacts*> ranks;
-  for (const RankFacts& rank : context.ranks) {
-    if (rank.group == group) ranks.push_back(&rank);
-  }
-  const auto slowest = totals.slowest_rank(group, static_cast<std::int64_t>(ranks.size()));
-  if (!slowest) return;
-  const auto is_slowest = [&](const RankFacts* rank) { return rank->group_rank == slowest->rank; };
-  const auto found = std::find_if(ranks.begin(), ranks.end(), is_slowest);
-  if (found == ranks.end()) return;
-  notes.push_back(fmt::format(
+bool lacks_processors(const RankFacts& rank) { return rank.processes_on_host > rank.processors_on_host; }
+
+std::string text_of(const Totals::Slowest& slowest, const RankFacts& rank, std::size_t ranks, std::string_view blocks) {
+  std::string text = fmt::format(
       "Rank {} of host {} took longest in {:.0f} % of the samples ({:.0f} % would be chance), and most often in {} of "
-      "{} epochs; its own time is {:+.1f} % from the median rank's",
-      (*found)->rank, (*found)->host, slowest->share * 100, 100.0 / static_cast<double>(ranks.size()), slowest->epochs,
-      slowest->all_epochs, slowest->excess * 100));
+      "{} {}; its mean time is {:+.1f} % from the median of the others",
+      rank.rank, rank.host, slowest.share * 100, 100.0 / static_cast<double>(ranks), slowest.leader.blocks,
+      slowest.leader.all_blocks, blocks, slowest.excess * 100);
+  if (!lacks_processors(rank)) return text;
+  return fmt::format("{}. This host has {} processes for {}, which may be why", text, rank.processes_on_host,
+                     counted(rank.processors_on_host, "processor"));
+}
+
+std::string text_of(const Totals::Idlest& idlest, std::string_view what, const RankFacts& rank,
+                    std::string_view blocks) {
+  return fmt::format(
+      "Rank {} of host {} {} for {:.0f} % of the time, the others for {:.0f} %; it did so most in {} of {} {}. A "
+      "collective waits for all ranks, so times include that",
+      rank.rank, rank.host, what, idlest.share * 100, idlest.others * 100, idlest.leader.blocks,
+      idlest.leader.all_blocks, blocks);
+}
+
+/// On the ranks of a group that stand out.
+void note_ranks(const Totals& totals, const Context& context, int group, std::vector<std::string>& notes) {
+  std::map<int, const RankFacts*> ranks;  // by their number in the group
+  for (const RankFacts& rank : context.ranks) {
+    if (rank.group == group) ranks[rank.group_rank] = &rank;
+  }
+  const auto count = static_cast<std::int64_t>(ranks.size());
+  const std::string_view blocks = context.options.iterations ? "sizes" : "epochs";
+  const auto slowest = totals.slowest_rank(group, count);
+  if (slowest && ranks.contains(slowest->leader.rank)) {
+    notes.push_back(text_of(*slowest, *ranks.at(slowest->leader.rank), ranks.size(), blocks));
+  }
+  const auto stopped = totals.stopped_rank(group, count);
+  if (stopped && ranks.contains(stopped->leader.rank)) {
+    notes.push_back(text_of(*stopped, "was stopped or asleep", *ranks.at(stopped->leader.rank), blocks));
+  }
+  const auto waiting = totals.waiting_rank(group, count);
+  if (!waiting || !ranks.contains(waiting->leader.rank)) return;
+  const RankFacts& rank = *ranks.at(waiting->leader.rank);
+  if (lacks_processors(rank)) return;  // then some rank always waits, and a notice says so
+  notes.push_back(text_of(*waiting, "waited for a processor", rank, blocks));
 }
 
 /// Adds a note on each group, and one on the slowest group.
@@ -87,7 +116,7 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
   for (std::string& line : totals.repeatability()) notes.push_back(std::move(line));
   const int groups = static_cast<int>(context.groups.size());
   if (groups > 1) note_groups(totals, context, notes);
-  for (int group = 0; group < groups; ++group) note_slowest_rank(totals, context, group, notes);
+  for (int group = 0; group < groups; ++group) note_ranks(totals, context, group, notes);
   return notes;
 }
 

@@ -70,6 +70,8 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
     rank.reader_round_trip = session.path.reader_round_trip;
     rank.obstacles = session.path.obstacles;
     rank.host_memory_rate = session.path.host_memory_rate;
+    rank.processes_on_host = placed.local_processes;
+    rank.processors_on_host = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   }
   return gather_lists_on_first(team.world(), own);
 }

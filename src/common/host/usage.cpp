@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <ctime>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -22,6 +24,22 @@ std::int64_t involuntary_context_switches() {
     throw std::system_error(errno, std::generic_category(), "getrusage");
   }
   return usage.ru_nivcsw;
+}
+
+double processor_time() {
+  timespec used{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) {
+    throw std::system_error(errno, std::generic_category(), "clock_gettime");
+  }
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+std::optional<double> processor_wait(const std::filesystem::path& root) {
+  std::ifstream file(root / "proc/thread-self/schedstat");
+  double ran = 0;
+  double waited_ns = 0;
+  if (!(file >> ran >> waited_ns)) return std::nullopt;
+  return waited_ns * 1e-9;
 }
 
 std::optional<std::uint64_t> peak_resident_bytes(const std::filesystem::path& root) {

@@ -13,6 +13,14 @@ namespace fabricbench::host {
 // std::system_error. Source: ru_nivcsw of RUSAGE_THREAD, getrusage(2).
 [[nodiscard]] std::int64_t involuntary_context_switches();
 
+// The processor time of the calling thread in seconds. Throws std::system_error. Source: CLOCK_THREAD_CPUTIME_ID,
+// clock_gettime(2).
+[[nodiscard]] double processor_time();
+
+// The time in seconds for which the calling thread could have run, and waited for a processor. Empty if the kernel does
+// not tell. Source: the second number of schedstat, Documentation/scheduler/sched-stats.rst.
+[[nodiscard]] std::optional<double> processor_wait(const std::filesystem::path& root = "/");
+
 // The process's peak resident memory in bytes; empty if unknown. Not ru_maxrss, which Linux carries over an exec: the
 // launcher that became this process would count. Source: VmHWM of proc_pid_status(5).
 [[nodiscard]] std::optional<std::uint64_t> peak_resident_bytes(const std::filesystem::path& root = "/");

@@ -304,11 +304,11 @@ void Bench::visit(Subject& subject) {
   }
   if (!subject.visited && is_repeated(subject.which)) subject.unrepeated = subject.operation.repeat();
   subject.visited = true;
-  subject.own_times.resize(epoch.own_times.size());
-  for (std::size_t rank = 0; rank < epoch.own_times.size(); ++rank) {
-    subject.own_times[rank].insert(subject.own_times[rank].end(), epoch.own_times[rank].begin(),
-                                   epoch.own_times[rank].end());
-  }
+  append_by_rank(epoch.own_times, subject.own_times);
+  append_by_rank(epoch.own_means, subject.own_means);
+  subject.idle.elapsed += epoch.idle.elapsed;
+  subject.idle.stopped += epoch.idle.stopped;
+  subject.idle.waiting += epoch.idle.waiting;
   subject.has_directions = epoch.has_directions;
   if (team_.group().is_root()) subject.current.add(epoch);
   subject.spent += now() - began;
@@ -340,6 +340,10 @@ void Bench::observe(Subject& subject) {
 void Bench::finish_epoch(Subject& subject) {
   heartbeat_.enter(Phase::kReport);
   const std::int64_t number = subject.epochs_done++;
+  if (const IdleTime idle = std::exchange(subject.idle, IdleTime()); idle.elapsed > 0) {
+    subject.stopped_shares.push_back(std::clamp(idle.stopped / idle.elapsed, 0.0, 1.0));
+    subject.waiting_shares.push_back(std::clamp(idle.waiting / idle.elapsed, 0.0, 1.0));
+  }
   std::string packed_record;
   if (team_.group().is_root()) {
     const Case& which = subject.which;

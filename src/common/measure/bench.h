@@ -80,7 +80,8 @@ class Bench {
   [[nodiscard]] std::vector<std::uint64_t> retransmitted_by_rank(const Subject& subject) const;
   [[nodiscard]] std::uint64_t lost_so_far() const;
   [[nodiscard]] double arrived_share(const Subject& subject, const Measurement& measured) const;
-  [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const Subject& subject) const;
+  [[nodiscard]] std::vector<Seconds> times_of_all_ranks(const std::vector<std::vector<Seconds>>& by_visit) const;
+  [[nodiscard]] IdleShares idle_shares(const std::vector<double>& by_epoch) const;
   [[nodiscard]] std::string place_text(std::size_t place, std::size_t subjects, const Subject& subject) const;
   void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);

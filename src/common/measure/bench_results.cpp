@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/core/bandwidth.h"
@@ -51,7 +52,10 @@ Measurement Bench::conclude(Subject& subject) {
   add_checked_messages(subject, measured);
   add_checked_bits(subject, measured);
   add_repeatable(subject, measured);
-  measured.rank_times = times_of_all_ranks(subject);
+  measured.rank_times = times_of_all_ranks(subject.own_times);
+  measured.rank_means = times_of_all_ranks(subject.own_means);
+  measured.stopped = idle_shares(subject.stopped_shares);
+  measured.waiting = idle_shares(subject.waiting_shares);
   measured.retransmitted = retransmitted_by_rank(subject);
   measured.queue_pairs = shares_of_queue_pairs(subject);
   const auto& lost = subject.counted.lost_messages;
@@ -101,11 +105,28 @@ double Bench::arrived_share(const Subject& subject, const Measurement& measured)
   return is_stream_of_them || share == 0 ? share : 1;
 }
 
-/// Each rank's own median, by rank, on the group's first process.
-std::vector<Seconds> Bench::times_of_all_ranks(const Subject& subject) const {
+/// The median over the visits of each of this process's ranks, by rank, on the group's first process.
+std::vector<Seconds> Bench::times_of_all_ranks(const std::vector<std::vector<Seconds>>& by_visit) const {
   std::vector<Seconds> own;
-  for (const std::vector<Seconds>& of_rank : subject.own_times) own.push_back(of_rank.empty() ? 0 : median(of_rank));
+  for (const std::vector<Seconds>& of_rank : by_visit) own.push_back(of_rank.empty() ? 0 : median(of_rank));
   return team_.group().gather(own);
+}
+
+/// Of all ranks, on the group's first process; `by_epoch` is this process's share.
+IdleShares Bench::idle_shares(const std::vector<double>& by_epoch) const {
+  const std::size_t epochs = by_epoch.size();
+  const std::vector<double> all = team_.group().gather(by_epoch);  // by rank, and of each by epoch
+  IdleShares shares;
+  for (std::size_t begin = 0; epochs > 0 && begin + epochs <= all.size(); begin += epochs) {
+    shares.by_rank.push_back(mean(std::span(all).subspan(begin, epochs)));
+  }
+  for (std::size_t epoch = 0; epoch < epochs && !all.empty(); ++epoch) {
+    std::size_t most = epoch;
+    for (std::size_t i = epoch; i < all.size(); i += epochs) most = all[i] > all[most] ? i : most;
+    shares.most_idle.push_back(static_cast<int>(most / epochs));
+    shares.most.push_back(all[most]);
+  }
+  return shares;
 }
 
 /// The bandwidth in its two directions, first to second rank and back, in the ratio of what each direction reached in

@@ -33,7 +33,11 @@ struct Bench::Subject {
   Seconds checking{};                  // time for the buffers and checks of each operation, where each is checked
   std::optional<Unrepeated> unrepeated{};
   std::vector<std::vector<Seconds>> own_times{};  // for each of this process's ranks: medians of its visits
-  bool has_directions = false;                    // both ways: whether each rank's times are those of one direction
+  std::vector<std::vector<Seconds>> own_means{};  // and the means
+  IdleTime idle{};                                // of this process, in the epoch under way
+  std::vector<double> stopped_shares{};           // of the time of each epoch
+  std::vector<double> waiting_shares{};
+  bool has_directions = false;  // both ways: whether each rank's times are those of one direction
   std::optional<LibraryChoice> choice{};
   host::NicTotal nics{};
   TransportCounters counted{};  // in the timed parts of all visits

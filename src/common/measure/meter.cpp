@@ -53,6 +53,7 @@ Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const 
 
 Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEach& around) {
   const std::int64_t switches_before = host::involuntary_context_switches();
+  const IdleTime before = idle_so_far();
   const Seconds began = now();
   Epoch epoch = measure_once(operation, plan, around);
   if (plan.common_start && !epoch.common_start) {  // the clock was unusable: repeats the whole visit with barriers
@@ -61,6 +62,8 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEa
     epoch = measure_once(operation, again, around);
   }
   epoch.began = began;
+  const IdleTime idle = idle_so_far();
+  epoch.idle = {idle.elapsed - before.elapsed, idle.stopped - before.stopped, idle.waiting - before.waiting};
   if (device_ != nullptr) {
     epoch.resolution = team_.group().max(device_->resolution()) / operations_per_sample(operation, plan);
   }
@@ -74,6 +77,14 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEa
     epoch.most_preempted_rank = most.front().rank;
   }
   return epoch;
+}
+
+/// Unknown with a device: a thread may sleep while the device works.
+IdleTime Meter::idle_so_far() const {
+  const std::optional<double> waited = host::processor_wait();
+  if (!waited || session_.device_clock() != nullptr) return {};
+  const Seconds elapsed = now();
+  return {elapsed, elapsed - host::processor_time() - *waited, *waited};
 }
 
 double Meter::operations_per_sample(const Operation& operation, const VisitPlan& plan) const {
@@ -279,8 +290,10 @@ void Meter::reduce(const Times& times, Epoch& epoch) const {
     }
   }
   epoch.own_times.clear();
+  epoch.own_means.clear();
   for (const std::vector<Seconds>& of_rank : times) {
     epoch.own_times.push_back(of_rank.empty() ? of_rank : std::vector{median(of_rank)});
+    epoch.own_means.push_back(of_rank.empty() ? of_rank : std::vector{mean(of_rank)});
   }
   if (options_.average == RankAggregate::kRank0 && team_.group().is_root()) epoch.samples = times.front();
   if (options_.average == RankAggregate::kMin || options_.average == RankAggregate::kMean) average(times, epoch);
@@ -373,6 +386,7 @@ bool Meter::keep_timely(const std::vector<Start>& starts, Times times, Epoch& ep
   Epoch all;
   reduce(times, all);
   epoch.own_times = all.own_times;
+  epoch.own_means = all.own_means;
   for (std::size_t i = 0; i < all.samples.size(); ++i) {
     if (late[i] != 0) continue;
     epoch.samples.push_back(all.samples[i]);

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
 #include "common/measure/operation.h"
@@ -20,13 +19,24 @@ std::string label_of(const Row& row, bool in_place, Figure figure) {
   return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place}, figure);
 }
 
-/// Adds the relative excess of each rank's time over the median rank's.
-void add_excess(const std::vector<Seconds>& rank_times, std::vector<double>& excess) {
-  if (rank_times.empty()) return;
-  const Seconds middle = median(rank_times);
-  excess.resize(rank_times.size());
-  for (std::size_t rank = 0; rank < rank_times.size() && middle > 0; ++rank)
-    excess[rank] += rank_times[rank] / middle - 1;
+/// Where epochs are added up: those of one pass over all sizes are near in time. -n has no epochs, but sizes.
+RankCounts::Block block_of(const Row& row, std::int64_t epoch, const Options& options) {
+  constexpr std::int64_t kKinds = 1000;
+  const std::int64_t kind = static_cast<std::int64_t>(row.datatype) * kKinds + static_cast<std::int64_t>(row.reduction);
+  const std::int64_t root = row.root + 1;
+  return {root * kKinds * kKinds + kind, options.iterations ? static_cast<std::int64_t>(row.size) : epoch};
+}
+
+/// The median of all values but that of `rank`; there are two values or more.
+double median_of_others(std::vector<double> values, std::size_t rank) {
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(rank));
+  return median(values);
+}
+
+/// The mean of a rank's values; 0 if there are none.
+double mean_of(const std::vector<double>& sums, int rank, std::int64_t count) {
+  const auto index = static_cast<std::size_t>(rank);
+  return index < sums.size() && count > 0 ? sums[index] / static_cast<double>(count) : 0;
 }
 
 /// Rounded down, and without an exponent: what is found must not be exaggerated.
@@ -66,15 +76,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   OfGroup& group = groups_[row.group];
   group.busbw += measured.busbw;
   ++group.measurements;
-  group.samples += summary.samples;
-  group.epochs += summary.epochs;
-  for (const TimesSlowest& count : summary.times_slowest) {
-    TimesSlowest& sum = group.slowest[count.rank];
-    sum.rank = count.rank;
-    sum.samples += count.samples;
-    sum.epochs += count.epochs;
-  }
-  add_excess(measured.rank_times, group.excess);
+  compare_ranks(row, measured);
   late_ += summary.late;
   if (!options_.iterations && summary.epochs < options_.epochs) ++shortened_;
   started_by_barrier_ += summary.common_start ? 0 : 1;
@@ -98,6 +100,43 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   if (widest_case_.empty() || half_width > widest_ + 1e-9) {  // more than a rounding error
     widest_ = half_width;
     widest_case_ = label;
+  }
+}
+
+void Totals::add_idle(const Row& row, const IdleShares& shares, Idleness& sums) const {
+  ++sums.measurements;
+  sums.shares.resize(shares.by_rank.size());
+  for (std::size_t rank = 0; rank < shares.by_rank.size(); ++rank) sums.shares[rank] += shares.by_rank[rank];
+  for (std::size_t epoch = 0; epoch < shares.most_idle.size(); ++epoch) {
+    const auto block = block_of(row, static_cast<std::int64_t>(epoch), options_);
+    sums.most_idle.add(block, shares.most_idle[epoch], shares.most[epoch]);
+  }
+}
+
+void Totals::compare_ranks(const Row& row, const Measurement& measured) {
+  OfGroup& group = groups_[row.group];
+  const std::size_t ranks = measured.rank_means.size();
+  if (ranks < 2) return;
+  if (measured.stopped.by_rank.size() == ranks) {
+    add_idle(row, measured.stopped, group.stopped);
+    add_idle(row, measured.waiting, group.waiting);
+  }
+  if (row.root >= 0 && options_.root != kAllRoots) return;
+  std::map<std::int64_t, std::int64_t> samples;  // by epoch
+  for (const TimesSlowest& count : measured.summary.times_slowest) samples[count.epoch] += count.samples;
+  for (const TimesSlowest& count : measured.summary.times_slowest) {
+    group.samples[count.rank] += count.samples;
+    const double share = static_cast<double>(count.samples) / static_cast<double>(samples[count.epoch]);
+    group.slowest.add(block_of(row, count.epoch, options_), count.rank, share);
+  }
+  ++group.compared;
+  group.excess.resize(ranks);
+  group.excess_time.resize(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const Seconds others = median_of_others(measured.rank_means, rank);
+    if (!(others > 0)) continue;
+    group.excess[rank] += measured.rank_means[rank] / others - 1;
+    group.excess_time[rank] += measured.rank_means[rank] - others;
   }
 }
 
@@ -205,25 +244,48 @@ int Totals::slowest_group() const {
   return slowest;
 }
 
-/// Samples of one epoch are alike, so epochs are counted: a binomial test of how many of them a rank wins, with
-/// Bonferroni's correction for the choice of the rank.
 std::optional<Totals::Slowest> Totals::slowest_rank(int group, std::int64_t ranks) const {
-  constexpr double kBeyondChance = 1.5;  // times the samples that one rank has by chance
-  constexpr double kSignificance = 0.01;
+  constexpr double kBeyondChance = 1.2;  // times the samples that one rank has by chance
   constexpr double kLeastExcess = 0.01;  // below, it matters to nobody
+  // An operation alone ends at some ranks after others, by the library's algorithm and by their distance.
+  constexpr Seconds kLeastExcessAlone = 1e-6;
   const auto found = groups_.find(group);
-  if (found == groups_.end() || found->second.slowest.empty() || ranks < 2) return std::nullopt;
+  if (found == groups_.end()) return std::nullopt;
   const OfGroup& sums = found->second;
-  const auto by_samples = [](const auto& a, const auto& b) { return a.second.samples < b.second.samples; };
-  const TimesSlowest& most = std::max_element(sums.slowest.begin(), sums.slowest.end(), by_samples)->second;
-  const auto rank = static_cast<std::size_t>(most.rank);
-  const double excess = rank < sums.excess.size() ? sums.excess[rank] / static_cast<double>(sums.measurements) : 0;
-  const Slowest slowest{most.rank, static_cast<double>(most.samples) / static_cast<double>(sums.samples), most.epochs,
-                        sums.epochs, excess};
-  const double chance = 1 / static_cast<double>(ranks);
-  const double by_chance = static_cast<double>(ranks) * binomial_tail(sums.epochs, chance, most.epochs);
-  if (slowest.share < kBeyondChance * chance || by_chance > kSignificance || excess < kLeastExcess) return std::nullopt;
-  return slowest;
+  const auto leader = sums.slowest.leader(ranks);
+  if (!leader) return std::nullopt;
+  std::int64_t all = 0;
+  for (const auto& [rank, samples] : sums.samples) all += samples;
+  const double share = static_cast<double>(sums.samples.at(leader->rank)) / static_cast<double>(all);
+  const double excess = mean_of(sums.excess, leader->rank, sums.compared);
+  const Seconds excess_time = mean_of(sums.excess_time, leader->rank, sums.compared);
+  const bool alone = options_.timing == Timing::kIsolated;
+  if (share * static_cast<double>(ranks) < kBeyondChance || excess < kLeastExcess) return std::nullopt;
+  if (alone && excess_time < kLeastExcessAlone) return std::nullopt;
+  return Slowest{*leader, share, excess};
+}
+
+std::optional<Totals::Idlest> Totals::stopped_rank(int group, std::int64_t ranks) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : idlest(found->second.stopped, ranks);
+}
+
+std::optional<Totals::Idlest> Totals::waiting_rank(int group, std::int64_t ranks) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : idlest(found->second.waiting, ranks);
+}
+
+std::optional<Totals::Idlest> Totals::idlest(const Idleness& sums, std::int64_t ranks) {
+  // Above this, the MPI library sleeps while it waits, or the whole host is busy.
+  constexpr double kMostOfOthers = 0.05;
+  constexpr double kLeastExcess = 0.05;
+  const auto leader = sums.most_idle.leader(ranks);
+  if (!leader) return std::nullopt;
+  const auto count = static_cast<double>(sums.measurements);
+  const double share = mean_of(sums.shares, leader->rank, sums.measurements);
+  const double others = median_of_others(sums.shares, static_cast<std::size_t>(leader->rank)) / count;
+  if (others > kMostOfOthers || share - others < kLeastExcess) return std::nullopt;
+  return Idlest{*leader, share, others};
 }
 
 std::string Totals::precision_line() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/core/rank_counts.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
 
@@ -48,15 +49,25 @@ class Totals {
 
   /// The rank of a group that was slowest most often.
   struct Slowest {
-    int rank = 0;
-    double share = 0;             ///< of the group's samples
-    std::int64_t epochs = 0;      ///< in which it was slowest more often than any other rank
-    std::int64_t all_epochs = 0;  ///< of the group
-    double excess = 0;            ///< of its times over the median rank's, relative, as the mean over the measurements
+    RankCounts::Leader leader;
+    double share = 0;   ///< of the group's samples
+    double excess = 0;  ///< of its mean time over the median of the others', relative, as the mean over measurements
   };
-  /// The slowest of the `ranks` ranks of a group. Empty unless it is so in clearly more samples than one rank in
-  /// `ranks` would be by chance, in more epochs than chance explains, and by more than nothing.
+  /// The slowest of the `ranks` ranks of a group. Empty unless it is so in more samples than one rank in `ranks` would
+  /// be by chance, in more epochs than chance explains, and by more than nothing. Measurements in which a rank is the
+  /// root, and always the same one, do not count: there ranks do different things.
   [[nodiscard]] std::optional<Slowest> slowest_rank(int group, std::int64_t ranks) const;
+
+  /// The rank of a group that was idle for most of the time, for one reason.
+  struct Idlest {
+    RankCounts::Leader leader;
+    double share = 0;   ///< of the time: the mean over measurements
+    double others = 0;  ///< the median of the other ranks' shares
+  };
+  /// The rank that was stopped or asleep, and the one that waited for a processor. Empty unless the others hardly ever
+  /// did, and it did so more than they in more epochs than chance explains.
+  [[nodiscard]] std::optional<Idlest> stopped_rank(int group, std::int64_t ranks) const;
+  [[nodiscard]] std::optional<Idlest> waiting_rank(int group, std::int64_t ranks) const;
 
   /// The figures of one measurement of messages between two ranks.
   struct Figures {
@@ -82,18 +93,29 @@ class Totals {
   [[nodiscard]] std::string precision_line() const;
 
  private:
+  struct Idleness {
+    RankCounts most_idle{};
+    std::int64_t measurements = 0;
+    std::vector<double> shares{};  // by rank: sum over these
+  };
   struct OfGroup {
     double busbw = 0;  // sum
     std::int64_t measurements = 0;
-    std::int64_t samples = 0;
-    std::int64_t epochs = 0;
-    std::map<int, TimesSlowest> slowest;  // by rank
-    std::vector<double> excess;           // by rank: sum over measurements
-    Figures largest{};                    // of the largest message
+    RankCounts slowest{};
+    std::map<int, std::int64_t> samples{};  // by rank: those in which it was slowest
+    std::int64_t compared = 0;              // measurements in these and the next two
+    std::vector<double> excess{};           // by rank: sum over these, relative
+    std::vector<Seconds> excess_time{};
+    Idleness stopped{};
+    Idleness waiting{};
+    Figures largest{};  // of the largest message
     std::optional<Figures> least_bandwidth{};
     std::optional<Figures> most_bandwidth{};
   };
   void add(const Row& row, const Measurement& measured, const std::string& label);
+  void add_idle(const Row& row, const IdleShares& shares, Idleness& sums) const;
+  [[nodiscard]] static std::optional<Idlest> idlest(const Idleness& sums, std::int64_t ranks);
+  void compare_ranks(const Row& row, const Measurement& measured);
   void note_extremes(const Figures& figures);
   void note_data(const Row& row, const Measurement& measured, const std::string& what);
 

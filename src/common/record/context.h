@@ -45,6 +45,8 @@ struct RankFacts {
   std::optional<Seconds> reader_round_trip{};  ///< see Session::reader_round_trip
   std::vector<std::string> obstacles{};        ///< see Session::obstacles
   double host_memory_rate = 0;                 ///< see Session::host_memory_rate
+  int processes_on_host = 0;                   ///< of the job
+  int processors_on_host = 0;                  ///< 0: unknown
 };
 
 /// One of several groups.
@@ -230,7 +232,7 @@ void describe(Form& form, Record& rank) {
   form("obstacles", rank.obstacles, "RDMA with GPU memory: obstacles between GPU and adapter");
   form("host_memory_gb_per_s", null_if_none(gb_per_s(rank.host_memory_rate)),
        "RDMA with GPU memory: bandwidth measured with host memory; null: not measured");
-  form.hidden(rank.processor);
+  form.hidden(rank.processor, rank.processes_on_host, rank.processors_on_host);
 }
 
 template <typename Form, record::Of<GroupFacts> Record>

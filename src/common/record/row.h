@@ -37,12 +37,22 @@ struct IterationTimes {
   double variation_percent = 0;  ///< the standard deviation over the mean
 };
 
+/// The share of the time in which each rank's thread did not run, for one reason. Empty: unknown.
+struct IdleShares {
+  std::vector<double> by_rank;  ///< the mean over epochs
+  std::vector<int> most_idle;   ///< rank with the largest share, by epoch
+  std::vector<double> most;     ///< that share
+};
+
 /// The results of a row in one placement.
 struct Measurement {
   Summary summary;
   Seconds cpu_time = 0;                    ///< time until the operations were started, the median over epochs
   std::optional<Seconds> host_time;        ///< the host's clock, if `summary` is by the device's
   std::vector<Seconds> rank_times;         ///< each rank's median
+  std::vector<Seconds> rank_means;         ///< each rank's mean, the median over visits
+  IdleShares stopped;                      ///< stopped or asleep
+  IdleShares waiting;                      ///< waiting for a processor
   double algbw = 0;                        ///< bytes per second
   double busbw = 0;                        ///< bytes per second
   double message_rate = 0;                 ///< messages per second between two ranks; 0 for collectives
@@ -161,7 +171,12 @@ void describe(Form& form, Record& traffic) {
 
 template <typename Form, record::Of<TimesSlowest> Record>
 void describe(Form& form, Record& count) {
-  form.hidden(count.rank, count.samples, count.epochs);
+  form.hidden(count.rank, count.epoch, count.samples);
+}
+
+template <typename Form, record::Of<IdleShares> Record>
+void describe(Form& form, Record& shares) {
+  form.hidden(shares.by_rank, shares.most_idle, shares.most);
 }
 
 /// What was sent in vain.
@@ -253,7 +268,8 @@ void describe(Form& form, Record& measured) {
   form("common_start", summary.common_start,
        "isolated timing: false if a barrier instead of the clock started some epoch");
   form("samples_us", left_out_if_none(us(measured.samples)), "with `--samples`: every sample, in the order measured");
-  form.hidden(measured.wrong_ranks, measured.first_wrong, measured.unrepeated, summary.times_slowest);
+  form.hidden(measured.wrong_ranks, measured.first_wrong, measured.unrepeated, summary.times_slowest,
+              measured.rank_means, measured.stopped, measured.waiting);
 }
 
 template <typename Form, record::Of<Row> Record>
