@@ -53,7 +53,11 @@ TEST(InterimRows, HaveTheFiguresOfTheMedianEpoch) {
   EXPECT_FALSE(measured.summary.interval) << "which takes six epochs";
   EXPECT_DOUBLE_EQ(measured.algbw, 1024 / 2e-6);
   EXPECT_DOUBLE_EQ(measured.busbw, 1.5 * 1024 / 2e-6);
-  EXPECT_FALSE(measured.wrong) << "unknown";
+  EXPECT_FALSE(measured.wrong) << "unknown, as the following";
+  EXPECT_FALSE(measured.summary.slowest_rank || measured.summary.slowest_share);
+  EXPECT_FALSE(measured.summary.preemptions || measured.summary.most_preempted_rank);
+  EXPECT_FALSE(measured.summary.jitter || measured.cpu_time);
+  EXPECT_FALSE(measured.iterations || measured.operations_per_sample);
 }
 
 TEST(InterimRows, OfWindowsHaveARateOfMessages) {

@@ -176,6 +176,15 @@ TEST(PerftestTable, HasSixDecimalsBelowATenthOfAGigabit) {
   EXPECT_EQ(fields(test::lines_of(text_of(context, {bandwidth_row(2, 1e-6)}))[1])[3], "0.95");
 }
 
+TEST(PerftestTable, HasNoNumberOfIterationsWhereItIsUnknown) {
+  Row row = latency_row();
+  row.out_of_place->operations_per_sample.reset();  // as of a row that is cut short
+  EXPECT_EQ(fields(test::lines_of(text_of(quiet_context(Figure::kLatency), {row}))[1])[1], "N/A");
+  row = bandwidth_row(8, 1e-6);
+  row.out_of_place->operations_per_sample.reset();
+  EXPECT_EQ(fields(test::lines_of(text_of(quiet_context(Figure::kBandwidth), {row}))[1])[1], "N/A");
+}
+
 TEST(PerftestTable, HasTheLargestSampleForAPercentileOfTooFew) {
   Row row = latency_row();
   row.out_of_place->summary.p99.reset();

@@ -74,6 +74,13 @@ inline Measurement measurement(Seconds time, double algbw_gb, double busbw_gb) {
   measured.algbw = algbw_gb * 1e9;
   measured.busbw = busbw_gb * 1e9;
   measured.wrong = 0;
+  measured.operations_per_sample = 1;
+  measured.iterations = measured.summary.samples;
+  measured.summary.jitter = 0;
+  measured.summary.preemptions = 0;
+  measured.summary.most_preempted_rank = 0;
+  measured.summary.slowest_rank = 0;
+  measured.summary.slowest_share = 1;
   return measured;
 }
 

@@ -360,6 +360,32 @@ TEST(TableStatistics, HaveALineForEachPlacementThatWasRunInBothTables) {
   EXPECT_EQ(placements, (std::map<std::string, int>{{"out", 2 * 2}, {"in", 2}}));
 }
 
+TEST(TableStatistics, HaveADashForWhatIsUnknown) {
+  Table table;
+  begin_with_statistics(table);
+  Row row = example_row();
+  row.in_place.reset();
+  Summary& summary = row.out_of_place->summary;
+  summary.preemptions.reset();
+  summary.most_preempted_rank.reset();
+  summary.slowest_rank.reset();
+  summary.slowest_share.reset();
+  table->record(row);
+  table->end({});
+  std::vector<std::string> titles;
+  int lines = 0;
+  for (const std::string& line : table.lines()) {
+    const auto found = fields(line);
+    if (found.size() > 2 && found[2] == "place") titles = found;
+    if (found.size() < 5 || found[1] != "1073741824" || titles.back() != "slowest") continue;
+    ++lines;
+    EXPECT_EQ(found.back(), "-") << line;
+    const auto preempted = std::find(titles.begin(), titles.end(), "preempt") - titles.begin();
+    EXPECT_EQ(found.at(static_cast<std::size_t>(preempted)), "-") << line;
+  }
+  EXPECT_EQ(lines, 1);
+}
+
 TEST(TableStatistics, FitInto120ColumnsAndExplainEachColumn) {
   Table table;
   Context context = quiet_context();

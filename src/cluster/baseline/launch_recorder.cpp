@@ -58,7 +58,7 @@ void LaunchRecorder::take(const Row& row) {
     times.epochs = measured.summary.epoch_medians;
     times.busbw = measured.busbw;
     times.algorithm = algorithm_of(measured.choice);
-    payload_ += static_cast<double>(row.size) * static_cast<double>(measured.iterations);
+    payload_ += static_cast<double>(row.size) * static_cast<double>(measured.iterations.value_or(0));
     count_bytes(measured.nics, bytes_);
     add(std::move(times));
   });

@@ -38,7 +38,7 @@ void ExpectationSink::record(const AnyRecord& record) {
           .group = row->group,
           .busbw = measured.busbw,
           .time = measured.summary.median,
-          .operations = static_cast<double>(measured.iterations)});
+          .operations = static_cast<double>(measured.iterations.value_or(0))});
     baseline::count_bytes(measured.nics, bytes_);
   });
 }

@@ -59,7 +59,7 @@ void describe_ranks(std::span<const Epoch> epochs, Summary& summary) {
 
 /// Mean difference between consecutive samples. The last sample of an epoch and the first of the next are not
 /// consecutive.
-Seconds mean_step(std::span<const Epoch> epochs) {
+std::optional<Seconds> mean_step(std::span<const Epoch> epochs) {
   Seconds sum = 0;
   std::size_t steps = 0;
   for (const Epoch& epoch : epochs) {
@@ -67,7 +67,7 @@ Seconds mean_step(std::span<const Epoch> epochs) {
       sum += std::abs(epoch.samples[i] - epoch.samples[i - 1]);
     }
   }
-  return steps == 0 ? 0 : sum / static_cast<double>(steps);
+  return steps == 0 ? std::nullopt : std::optional(sum / static_cast<double>(steps));
 }
 
 /// In two passes, relative to the least sample: exact if all are equal, and without cancellation against a large mean.
@@ -177,7 +177,7 @@ Summary summarize(std::span<const Epoch> epochs) {
   std::vector<double> samples;
   for (const Epoch& epoch : epochs) {
     summary.late += epoch.late;
-    summary.preemptions += epoch.preemptions;
+    summary.preemptions = summary.preemptions.value_or(0) + epoch.preemptions;
     summary.clock_error = std::max(summary.clock_error, epoch.clock_error);
     summary.common_start = summary.common_start && epoch.common_start;
     if (epoch.samples.empty()) continue;

@@ -84,15 +84,15 @@ struct Summary {
   std::optional<Seconds> p99;   ///< only if there are enough samples
   std::optional<Seconds> p999;  ///< only if there are enough samples
   Seconds max = 0;
-  Seconds jitter = 0;         ///< mean difference between consecutive samples (RFC 3550, not smoothed)
-  std::int64_t outliers = 0;  ///< far-out samples: counted, never removed
-  std::int64_t late = 0;      ///< isolated: samples discarded because a rank started late
-  double drift = 0;           ///< trend of the epochs' medians over the run, relative to the median
+  std::optional<Seconds> jitter;  ///< mean difference between consecutive samples (RFC 3550, not smoothed)
+  std::int64_t outliers = 0;      ///< far-out samples: counted, never removed
+  std::int64_t late = 0;          ///< isolated: samples discarded because a rank started late
+  double drift = 0;               ///< trend of the epochs' medians over the run, relative to the median
   double autocorrelation = 0;
-  std::int64_t preemptions = 0;
-  int most_preempted_rank = 0;
-  int slowest_rank = 0;                     ///< the rank that was slowest in most samples
-  double slowest_share = 0;                 ///< its share of the samples
+  std::optional<std::int64_t> preemptions;
+  std::optional<int> most_preempted_rank;
+  std::optional<int> slowest_rank;          ///< the rank that was slowest in most samples
+  std::optional<double> slowest_share;      ///< its share of the samples
   std::vector<TimesSlowest> times_slowest;  ///< by epoch, of the ranks that were in any sample
   Seconds resolution = 0;                   ///< of the device's clock, per operation; `interval` allows for it
   Seconds clock_error = 0;                  ///< isolated: the largest bound of the common clock's error

@@ -47,7 +47,7 @@ struct IdleShares {
 /// The results of a row in one placement.
 struct Measurement {
   Summary summary;
-  Seconds cpu_time = 0;                    ///< time until the operations were started, the median over epochs
+  std::optional<Seconds> cpu_time;         ///< time until the operations were started, the median over epochs
   std::optional<Seconds> host_time;        ///< the host's clock, if `summary` is by the device's
   std::vector<Seconds> rank_times;         ///< each rank's median
   std::vector<Seconds> rank_means;         ///< each rank's mean, the median over visits
@@ -58,12 +58,12 @@ struct Measurement {
   double message_rate = 0;                 ///< messages per second between two ranks; 0 for collectives
   std::vector<double> directions;          ///< both ways: bytes per second first to second, and back; else empty
   std::vector<double> queue_pairs;         ///< bytes per second by queue pair, both ways together; or empty
-  std::int64_t iterations = 0;             ///< timed iterations over all epochs
-  std::int64_t operations_per_sample = 1;  ///< pipelined: operations between two clock reads
-  std::optional<std::uint64_t> wrong;      ///< wrong elements over all ranks; empty: unchecked
-  std::uint64_t wrong_ranks = 0;           ///< ranks with wrong elements
-  std::optional<std::uint64_t> checked_operations;  ///< whose result was compared on all ranks; empty: none
-  std::optional<std::uint64_t> wrong_operations;    ///< where each is checked: of these, at one rank; else empty
+  std::optional<std::int64_t> iterations;  ///< timed iterations over all epochs
+  std::optional<std::int64_t> operations_per_sample;  ///< pipelined: operations between two clock reads
+  std::optional<std::uint64_t> wrong;                 ///< wrong elements over all ranks; empty: unchecked
+  std::uint64_t wrong_ranks = 0;                      ///< ranks with wrong elements
+  std::optional<std::uint64_t> checked_operations;    ///< whose result was compared on all ranks; empty: none
+  std::optional<std::uint64_t> wrong_operations;      ///< where each is checked: of these, at one rank; else empty
   std::optional<double> checking_share;  ///< of the time, where each operation is checked: for that; else empty
   std::optional<std::uint64_t> checked_messages;  ///< with --check all; else empty, as the next one
   std::optional<std::uint64_t> wrong_messages;
@@ -243,7 +243,8 @@ void describe(Form& form, Record& measured) {
   form("time_us_p99", us(summary.p99), "99th percentile; null with fewer than 299 samples");
   form("time_us_p999", us(summary.p999), "99.9th percentile; null with fewer than 2,995 samples");
   form("time_us_max", us(summary.max), "longest sample");
-  form("jitter_us", us(summary.jitter), "mean difference between consecutive samples of an epoch");
+  form("jitter_us", us(summary.jitter),
+       "mean difference between consecutive samples of an epoch; null: no epoch has two");
   form("cpu_time_us_median", us(measured.cpu_time), "time until the operations were started, median over epochs");
   form("outliers", natural(summary.outliers),
        "samples above the third quartile by more than three interquartile ranges; counted, never removed");
@@ -289,7 +290,7 @@ void describe(Form& form, Record& row) {
   form("in_place", row.in_place, "null: not run, or not possible");
   form("cut_short", left_out_if_none(row.cut_short),
        "true: the run ended before the row was complete; its figures are of the epochs finished until then, each of "
-       "which counts as one sample, its median; what epochs do not tell is 0 or null");
+       "which counts as one sample, its median; what epochs do not tell is null or an empty list");
 }
 
 template <typename Form, record::Of<EpochRecord> Record>

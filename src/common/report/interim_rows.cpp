@@ -29,13 +29,12 @@ Measurement measurement_of(const std::vector<EpochRecord>& records, bool of_wind
   for (const EpochRecord& record : records) {
     Epoch& epoch = epochs.emplace_back();
     epoch.samples = {record.median};
-    epoch.slowest_ranks = {0};
     epoch.late = record.late;
   }
   Measurement measured;
   measured.summary = summarize(epochs);
-  measured.summary.slowest_share = 0;
-  measured.summary.times_slowest.clear();
+  measured.summary.preemptions.reset();  // which epochs do not tell
+  measured.summary.most_preempted_rank.reset();
   const EpochRecord& first = records.front();
   const double scale = measured.summary.median > 0 ? first.median / measured.summary.median : 0;
   measured.algbw = first.algbw * scale;

@@ -52,15 +52,18 @@ Json config_json(const Context& context) {
 
 Json placement_json(const std::optional<Measurement>& measured, bool cpu_time) {
   if (!measured) return nullptr;
-  return {{cpu_time ? "cpu_time" : "time", (cpu_time ? measured->cpu_time : measured->summary.median) * 1e6},
+  const std::optional<Seconds> time = cpu_time ? measured->cpu_time : measured->summary.median;
+  return {{cpu_time ? "cpu_time" : "time", time ? Json(*time * 1e6) : Json(nullptr)},
           {"alg_bw", measured->algbw / 1e9},
           {"bus_bw", measured->busbw / 1e9},
           {"nwrong", measured->wrong ? Json(static_cast<double>(*measured->wrong)) : Json(nullptr)}};
 }
 
-std::int64_t iterations_of(const Row& row) {
+/// Null if unknown.
+Json iterations_of(const Row& row) {
   const auto& measured = row.out_of_place ? row.out_of_place : row.in_place;
-  return measured ? measured->iterations : 0;
+  if (!measured) return 0;
+  return measured->iterations ? Json(*measured->iterations) : Json(nullptr);
 }
 
 }  // namespace

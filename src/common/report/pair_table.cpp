@@ -43,9 +43,10 @@ Shown bandwidth_at(std::string_view key) {
 
 /// The messages of one direction; null of a row that is cut short, whose epochs do not count them.
 Json messages(const Json& row) {
-  if (row.contains("cut_short")) return nullptr;
   const Json& of_row = row.at("out_of_place");
-  return of_row.at("samples").get<std::int64_t>() * of_row.at("operations_per_sample").get<std::int64_t>();
+  const Json& of_sample = of_row.at("operations_per_sample");
+  if (of_sample.is_null()) return nullptr;
+  return of_row.at("samples").get<std::int64_t>() * of_sample.get<std::int64_t>();
 }
 
 std::vector<TextColumn> latency_columns() {

@@ -52,8 +52,10 @@ double rate_at(double of_median, const Summary& summary, Seconds time) {
   return time > 0 ? of_median * summary.median / time : of_median;
 }
 
-std::int64_t operations(const Measurement& measured) {
-  return measured.summary.samples * measured.operations_per_sample;
+/// Unknown of a row that is cut short, whose epochs do not count them.
+std::string operations(const Measurement& measured) {
+  if (!measured.operations_per_sample) return "N/A";
+  return fmt::to_string(measured.summary.samples * *measured.operations_per_sample);
 }
 
 std::string bandwidth_row(const Row& row, const RdmaOptions& options) {

@@ -46,11 +46,13 @@ Shown rounded(std::string_view key, int decimals) {
 }
 
 Json preempted(const Json& measured) {
+  if (measured.at("preemptions").is_null()) return nullptr;
   return fmt::format("{}@{}", measured.at("preemptions").get<std::int64_t>(),
                      measured.at("most_preempted_rank").get<int>());
 }
 
 Json slowest_rank(const Json& measured) {
+  if (measured.at("slowest_rank").is_null()) return nullptr;
   return fmt::format("{} ({:.0f}%) {}", measured.at("slowest_rank").get<int>(),
                      100 * measured.at("slowest_rank_share").get<double>(), measured.at("host").get<std::string>());
 }
@@ -122,7 +124,8 @@ std::string lines_of(const Context& context, std::span<const Row> rows, const Te
     const bool new_kind = kind_of(row) != std::exchange(kind, kind_of(row));
     if (several_kinds && (new_group || new_kind)) text += fmt::format("#  {}\n", kind);
     for (Json& measured : placements(row)) {
-      measured["host"] = host_of(context, row.group, measured.at("slowest_rank").get<int>());
+      const Json& slowest = measured.at("slowest_rank");
+      if (!slowest.is_null()) measured["host"] = host_of(context, row.group, slowest.get<int>());
       std::string line = table.line(measured);
       line.front() = '#';
       text += line;

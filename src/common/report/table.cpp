@@ -76,8 +76,8 @@ std::string placement_columns(const std::optional<Measurement>& measured, const 
   constexpr const char* kColumns = "  {:>7}  {:>6}  {:>6}  {:>6}";
   const std::string each = options.per_iteration ? iteration_columns(measured) : "";
   if (!measured) return fmt::format(fmt::runtime(kColumns), "N/A", "N/A", "N/A", "N/A") + each;
-  const Seconds time = options.report_cpu_time ? measured->cpu_time : measured->summary.median;
-  return fmt::format(fmt::runtime(kColumns), fitted(time * 1e6, 7), fitted(measured->algbw / 1e9, 6),
+  const std::optional<Seconds> time = options.report_cpu_time ? measured->cpu_time : measured->summary.median;
+  return fmt::format(fmt::runtime(kColumns), time ? fitted(*time * 1e6, 7) : "N/A", fitted(measured->algbw / 1e9, 6),
                      fitted(measured->busbw / 1e9, 6), wrong_text(*measured)) +
          each;
 }
