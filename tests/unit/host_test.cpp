@@ -210,6 +210,24 @@ TEST(Usage, PeakResidentBytesGrowsWithTouchedMemory) {
   EXPECT_EQ(peak_resident_bytes(FakeRoot().path()), std::nullopt);
 }
 
+TEST(Usage, ProcessorTimeIsThatOfTheCallingThread) {
+  const double before = processor_time();
+  while (processor_time() - before < 1e-3) {
+  }
+  double of_another = 1;
+  std::thread([&] { of_another = processor_time(); }).join();
+  EXPECT_LT(of_another, processor_time());
+}
+
+TEST(Usage, ProcessorWaitIsTheSecondNumberInNanoseconds) {
+  const FakeRoot root;
+  EXPECT_EQ(processor_wait(root.path()), std::nullopt);
+  root.write("proc/thread-self/schedstat", "123456789 2500000000 17\n");
+  EXPECT_EQ(processor_wait(root.path()), 2.5);
+  root.write("proc/thread-self/schedstat", "123456789\n");
+  EXPECT_EQ(processor_wait(root.path()), std::nullopt);
+}
+
 TEST(Usage, StolenTicksIsTheEighthNumberOfAllProcessors) {
   const FakeRoot root;
   EXPECT_EQ(stolen_ticks(root.path()), std::nullopt);

@@ -288,6 +288,7 @@ class SimulatedRanks {
     for (int size = 0; size < kSizes; ++size) {
       const auto index = static_cast<std::size_t>(size);
       Row row = row_of_ranks(0, summarize(epochs[index]).times_slowest, {});
+      row.size = Bytes{8} << index;
       for (const std::vector<double>& of_rank : means[index]) row.out_of_place->rank_means.push_back(median(of_rank));
       totals.add(row, "x");
     }
