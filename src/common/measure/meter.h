@@ -118,7 +118,7 @@ class Meter {
   void choose_slack();
   void adapt_slack(double late_share);
   void note_processor();
-  [[nodiscard]] IdleTime idle_so_far() const;
+  [[nodiscard]] IdleTime idle_until(Seconds time) const;
   void await_others(const Operation& operation) const;
   void reduce(const Times& times, Epoch& epoch) const;
   void average(const Times& times, Epoch& epoch) const;
