@@ -60,6 +60,7 @@ void note_ranks(const Totals& totals, const Context& context, int group, std::ve
   if (slowest && ranks.contains(slowest->leader.rank)) {
     notes.push_back(text_of(*slowest, *ranks.at(slowest->leader.rank), ranks.size(), blocks));
   }
+  if (context.figure != Figure::kCollective) return;  // of a pair, one side may well sleep while the other works
   const auto stopped = totals.stopped_rank(group, count);
   if (stopped && ranks.contains(stopped->leader.rank)) {
     notes.push_back(text_of(*stopped, "was stopped or asleep", *ranks.at(stopped->leader.rank), blocks));
