@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "common/report/endpoint_statistics.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/exit_status.h"
+#include "common/report/endpoint_statistics.h"
 
 namespace fabricbench::sweep {
 namespace sweep_ledger_test {

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "common/report/endpoint_statistics.h"
 #include "cluster/sweep/flow.h"
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/mail.h"
@@ -20,6 +19,7 @@
 #include "cluster/sweep/steps.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
+#include "common/report/endpoint_statistics.h"
 #include "common/report/sweep_facts.h"
 #include "common/watch/progress.h"
 
