@@ -2,7 +2,7 @@
 
 import itertools
 
-from planning import Planning, Round
+from planning import Planning
 
 USAGE, MISSING, NOT_JUDGED = 2, 3, 7
 

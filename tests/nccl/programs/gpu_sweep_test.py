@@ -1,7 +1,6 @@
 """pairwise_bw on GPUs: every pair of them in one job, and how it ends where NCCL fails."""
 
 import itertools
-import re
 
 from launch import PROGRAMS
 from on_gpus import FAILURE, TIMEOUT, USAGE, GpuTest

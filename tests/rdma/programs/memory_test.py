@@ -3,7 +3,6 @@
 import os
 import re
 import unittest
-from pathlib import Path
 
 from guests import FAILURE, MISSING, OK, PATIENCE_S, PROGRAMS_ON_FAKES, USAGE, GuestTest, OnFakeGpus, shell
 from launch import PROGRAMS
