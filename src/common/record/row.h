@@ -209,6 +209,18 @@ void describe_checks(Form& form, Record& measured) {
        "with `--repeatable`: whether the same input gave the same bits twice; null: not tried");
 }
 
+/// How ranks differ.
+template <typename Form, typename Record>
+void describe_ranks(Form& form, Record& measured) {
+  using namespace record;
+  auto& summary = measured.summary;
+  form("preemptions", natural(summary.preemptions), "involuntary context switches, sum over all ranks");
+  form("most_preempted_rank", natural(summary.most_preempted_rank), "rank with most of them");
+  form("slowest_rank", natural(summary.slowest_rank), "rank that was slowest in most samples");
+  form("slowest_rank_share", summary.slowest_share, "its share of the samples");
+  form("rank_times_us", us(measured.rank_times), "median of each rank, by rank");
+}
+
 template <typename Form, record::Of<Measurement> Record>
 void describe(Form& form, Record& measured) {
   using namespace record;
@@ -252,11 +264,7 @@ void describe(Form& form, Record& measured) {
   form("drift_percent", percent(summary.drift), "rise of the epochs' medians over the run, relative to their median");
   form("sign_autocorrelation", summary.autocorrelation,
        "near 0 for independent samples, near 1 if slow and fast samples cluster");
-  form("preemptions", natural(summary.preemptions), "involuntary context switches, sum over all ranks");
-  form("most_preempted_rank", natural(summary.most_preempted_rank), "rank with most of them");
-  form("slowest_rank", natural(summary.slowest_rank), "rank that was slowest in most samples");
-  form("slowest_rank_share", summary.slowest_share, "its share of the samples");
-  form("rank_times_us", us(measured.rank_times), "median of each rank, by rank");
+  describe_ranks(form, measured);
   form("host_time_us_median", us(measured.host_time),
        "median by the host's clock, if the other times are by the GPU's");
   form("choice", measured.choice, "the library's choice; null: unknown");

@@ -4,7 +4,7 @@
     spack dev-build fabricbench@0.1.0
 """
 
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
 from spack.package import *
