@@ -33,13 +33,18 @@ class Fabricbench(CMakePackage, CudaPackage):
     depends_on("hwloc@2:")
     depends_on("rdma-core@34:", when="+verbs")
     depends_on("nccl", when="+nccl")
+    for arch in CudaPackage.cuda_arch_values:
+        depends_on(f"nccl cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
     depends_on("python@3:", type="run")
 
     generator("ninja")
 
     def cmake_args(self):
-        return [
+        args = [
             self.define_from_variant("FABRICBENCH_CUDA", "cuda"),
             self.define_from_variant("FABRICBENCH_NCCL", "nccl"),
             self.define_from_variant("FABRICBENCH_VERBS", "verbs"),
         ]
+        if self.spec.satisfies("+cuda") and not self.spec.satisfies("cuda_arch=none"):
+            args.append(self.define("CMAKE_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))
+        return args
