@@ -108,6 +108,7 @@ double Bench::arrived_share(const Subject& subject, const Measurement& measured)
 /// The median over the visits of each of this process's ranks, by rank, on the group's first process.
 std::vector<Seconds> Bench::times_of_all_ranks(const std::vector<std::vector<Seconds>>& by_visit) const {
   std::vector<Seconds> own;
+  own.reserve(by_visit.size());
   for (const std::vector<Seconds>& of_rank : by_visit) own.push_back(of_rank.empty() ? 0 : median(of_rank));
   return team_.group().gather(own);
 }
