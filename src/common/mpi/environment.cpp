@@ -94,13 +94,15 @@ void check_launcher(const Launch& launch, int ranks) {
                     "of them before the program (to run one process on purpose, put 'srun -n 1' before it)",
                     launch.variable, launch.ranks, launch.name));
   }
+  // Launchpad bug 2072338: that package's own mpirun cannot start its ranks.
+  const bool is_mpich = library().starts_with("MPICH");
   throw Error(
       ExitStatus::kMissing,
       fmt::format("launched by {} ({}={}), but this MPI ({}) sees one rank: the launcher belongs to another MPI, "
-                  "or lacks its plugin for this one; start the program with this MPI's mpirun, or build it with "
+                  "or lacks its plugin for this one; start the program with this MPI's mpirun{}, or build it with "
                   "the launcher's MPI (to run one process on purpose, unset {})",
                   launch.name, launch.variable, launch.knows_ranks ? launch.ranks : launch.rank, library(),
-                  launch.variable));
+                  is_mpich ? " (MPICH of Ubuntu 24.04: with mpirun.openmpi)" : "", launch.variable));
 }
 
 }  // namespace fabricbench::mpi
