@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Draws bandwidth and latency against message size, of one or several runs."""
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -9,7 +8,7 @@ sys.dont_write_bytecode = True  # do not write caches beside the script
 
 from report_page import curves, figure
 from report_page.blocks import Plot, Section
-from report_page.command import ending_by_status, name, refuse_output, require_modules, say, say_problems, write_whole
+from report_page.command import CommandLine, ending_by_status, refuse_output, require_modules, say, say_problems, write_whole
 from report_page.results import BadInput, read_results
 from report_page.rows import series_of
 from report_page.words import counted, printable
@@ -41,9 +40,7 @@ wrong or no record can be drawn, 3 a file or a Python module is missing.
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog=name(), description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CommandLine(__doc__, EPILOG)
     parser.add_argument("results", metavar="RUN.jsonl", nargs="+", help="record of a run, or a folder of records")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="write FILE: .png, .svg, .pdf or .html")
     parser.add_argument("--title", metavar="TEXT", help="title (default: the program and its ranks)")

@@ -2,7 +2,6 @@
 """Makes a report of results: one page that opens without a network, with the
 verdict, plots, tables and findings."""
 
-import argparse
 import datetime
 import gc
 import os
@@ -11,7 +10,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # do not write caches beside the script
 
-from report_page.command import ending_by_status, name, refuse_output, require_modules, say, say_problems, write_whole
+from report_page.command import CommandLine, ending_by_status, refuse_output, require_modules, say, say_problems, write_whole
 from report_page.comparing import compare
 from report_page.importing import files_of_records
 from report_page.judging import begin, judge
@@ -36,12 +35,7 @@ is missing.
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog=name(),
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = CommandLine(__doc__, EPILOG)
     parser.add_argument("results", metavar="RESULTS", nargs="+")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="write the report to FILE; - is standard output"

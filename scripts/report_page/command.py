@@ -1,17 +1,59 @@
 """What the commands that draw results share: messages, Python modules, and the file that they write."""
 
+import argparse
 import contextlib
+import difflib
 import importlib.util
 import os
+import re
 import sys
 from pathlib import Path
 
-from constants import FAILED, MISSING
+from constants import FAILED, MISSING, USAGE
 from report_page.results import BadInput
 from report_page.words import counted, printable
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # packages install Python modules for this one
 MOST_SAID = 20  # problems on stderr
+MOST_NEAR = 3  # options that a misspelt one may mean
+NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")  # what argparse takes for a value, not for an option
+
+
+class CommandLine(argparse.ArgumentParser):
+    """Refuses what is wrong in one line. An unknown option comes first, because it may be a required one misspelt."""
+
+    def __init__(self, description, epilog):
+        self.options = []
+        super().__init__(prog=name(), description=description, epilog=epilog, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+
+    def add_argument(self, *names, **settings):
+        action = super().add_argument(*names, **settings)
+        self.options += action.option_strings
+        return action
+
+    def parse_known_args(self, args=None, namespace=None):
+        arguments = list(sys.argv[1:] if args is None else args)
+        if not {"-h", "--help"} & set(arguments):
+            self.refuse_unknown_options(arguments)
+        return super().parse_known_args(arguments, namespace)
+
+    def refuse_unknown_options(self, arguments):
+        for argument in arguments[: arguments.index("--") if "--" in arguments else None]:
+            if not argument.startswith("-") or argument == "-" or " " in argument or NUMBER.match(argument):
+                continue
+            option = argument.partition("=")[0]
+            if option not in self.options and (argument.startswith("--") or argument[:2] not in self.options):
+                self.error(f"unknown option '{option}'{self.nearest(option)}; --help lists them all")
+
+    def nearest(self, option):
+        long_names = [one.removeprefix("--") for one in self.options if one.startswith("--")]
+        near = [f"--{one}" for one in difflib.get_close_matches(option.lstrip("-"), long_names, MOST_NEAR)]
+        return f"; the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}" if near else ""
+
+    def error(self, message):
+        say(message)
+        sys.exit(USAGE)
 
 
 def name():

@@ -145,6 +145,20 @@ class Refused(Plotting):  # 1 rank, 3 s
         self.assertIn("exists; give another name, or --force", self.plot(file, "-o", self.directory / "x.png", status=USAGE))
         self.assertEqual((self.directory / "x.png").read_text(), "mine")
 
+    def test_misspelt_options_come_before_missing_ones(self):
+        for words, message in ((("--titel", "x"), "unknown option '--titel'; the nearest is --title; --help lists them all"),
+                               (("--outpt=x.png",), "unknown option '--outpt'; the nearest is --output; --help lists them all"),
+                               (("--tile", "--drak"), "unknown option '--tile'; the nearest is --title; --help lists them all"),
+                               (("--zzz",), "unknown option '--zzz'; --help lists them all"),
+                               (("-q",), "unknown option '-q'; --help lists them all"),
+                               ((), "the following arguments are required: -o/--output")):  # fmt: skip
+            self.assertEqual(self.plot("run.jsonl", *words, status=USAGE), f"plot.py: {message}\n")
+
+    def test_values_that_look_like_options(self):
+        for title in ("-5", "-- two words"):
+            self.draw(run(), words=["--title", title])
+        self.draw(run(), words=["--title=--titel"])
+
     def test_a_file_that_cannot_be_written(self):
         file = self.write("run.jsonl", run())
         with mock.patch("report_page.command.Path.write_bytes", side_effect=OSError(28, "No space left on device")):

@@ -748,3 +748,7 @@ class Launched(Reporting):  # 1 rank, 1 s
         self.assertEqual(result.returncode, MISSING)
         self.assertEqual(self.launch_report("--unit", "GB/s", "x", "-o", self.page).returncode, USAGE)
         self.assertEqual(self.launch_report().returncode, USAGE)
+
+    def test_misspelt_options(self):
+        self.assertEqual(self.run_report("x", "--impotr", "osu", status=USAGE),
+                         "report.py: unknown option '--impotr'; the nearest is --import; --help lists them all\n")  # fmt: skip
