@@ -15,6 +15,7 @@ from report_page.words import counted, printable
 
 PICTURES = (".png", ".svg", ".pdf")
 PAGE = ".html"
+PAGE_HAS_ALL = f"a page ({PAGE}) has all of them"
 KINDS_OF_FIGURES = {
     "collective": "collectives",
     "latency": "latencies",
@@ -135,13 +136,13 @@ def plot(given):
     runs = runs_to_draw(results)
     series = curves.worst_first([one for run in runs for one in series_of(run)], {})
     if len(series) > figure.MOST_SHOWN and given.ending != PAGE:
-        say(f"drawn are the {figure.MOST_SHOWN} slowest of {len(series)} curves; a page (.html) has all of them")
-    title, note = printable(given.title or title_of(runs)), curves.note_on(series)
+        say(f"drawn are the {figure.MOST_SHOWN} slowest of {len(series)} curves; {PAGE_HAS_ALL}")
+    title = printable(given.title or title_of(runs))
     views = views_of(series, runs)
     if given.ending == PAGE:
-        contents = page_with(views, series, runs, title, note)
+        contents = page_with(views, series, runs, title, curves.note_on(series))
     else:
-        contents = picture_with(views, title, note, given)
+        contents = picture_with(views, title, curves.note_on(series, PAGE_HAS_ALL), given)
     write_whole(Path(given.output), contents)
 
 

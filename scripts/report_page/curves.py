@@ -240,11 +240,11 @@ def bound_lines(points):
     return [figure.reference("bound", x, y, "dashdot")]
 
 
-def note_on(series):
+def note_on(series, where_all_are="the legend has all"):
     notes = []
     if len(series) > figure.MOST_SHOWN:
         notes.append(
-            f"The first {figure.MOST_SHOWN} of {len(series)} series are drawn, the slowest ones; the legend has all."
+            f"The first {figure.MOST_SHOWN} of {len(series)} series are drawn, the slowest ones; {where_all_are}."
         )
     if any(not point.finished for one in series for point in one.points):
         notes.append("Open marks: cut short; the median of the epochs until then.")

@@ -11,6 +11,7 @@ TONES = 7
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
 DASHES = ("solid", "dot", "longdash", "dashdot")
 MOST_TICKS = 12
+LETTERS_OF_SIZES = 88  # from the smallest to the largest size of a picture
 MOST_SHOWN = 8  # series that are drawn at once; the reader adds others by the legend
 
 
@@ -125,16 +126,24 @@ def size_axis(sizes):
     powers = [size for size in sizes if size & (size - 1) == 0]
     if sizes and (len(powers) < len(sizes) or len(powers) > MOST_TICKS):
         powers = [1 << power for power in range((sizes[0] - 1).bit_length(), sizes[-1].bit_length())]
-    ticks = powers if len(powers) > 1 else sizes
-    ticks = ticks[:: max(1, -(-len(ticks) // MOST_TICKS))]
+    ticks = ticks_apart(powers if len(powers) > 1 else sizes, math.log(sizes[-1] / sizes[0]) if sizes else 0)
     return {
         "title": {"text": "message size"},
         "type": "log",
-        "tickvals": ticks,
-        "ticktext": [
-            size_text(size) if size_text(size).count("") < 10 else f"{size / 2**20:.4g} MiB" for size in ticks
-        ],
+        "tickvals": [size for size, _ in ticks],
+        "ticktext": [text for _, text in ticks],
     }
+
+
+def ticks_apart(sizes, span):
+    """Each first, second, third... size with its label, so that labels do not touch on an axis of that many powers of e."""
+    ticks = list(zip(sizes, map(size_text, sizes)))
+    for step in range(max(1, -(-len(ticks) // MOST_TICKS)), len(ticks)):
+        some = ticks[::step]
+        if all(len(a) + len(b) + 2 <= 2 * LETTERS_OF_SIZES * math.log(y / x) / span
+               for (x, a), (y, b) in zip(some, some[1:])):  # fmt: skip
+            return some
+    return ticks[:1]
 
 
 def shown(place):

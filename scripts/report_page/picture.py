@@ -8,11 +8,15 @@ import textwrap
 
 from report_page.page import TEMPLATES
 
-WIDTH_IN = 9.0
-PANEL_IN = 3.4
+PANEL_IN = 7.875  # its width
+PANEL_HEIGHT_IN = 3.4  # with the space below it
+LEFT_IN = 0.9  # at least
+RIGHT_IN = 0.225
+LETTER_IN = 0.085  # of the labels of ticks
 DOTS_PER_INCH = 150
-SIDE = {"left": 0.1, "right": 0.975}  # of the width
 TITLE_COLUMNS = 82
+NOTE_COLUMNS = 120
+NOTE_LINE_IN = 0.16
 LEGEND_COLUMNS = 116  # letters in a line of the legend
 LEGEND_MARK = 9  # letters, of the line beside a name
 LEGEND_LINE_IN = 0.21
@@ -30,28 +34,33 @@ def draw(figures, title, note, kind, dark):
     rcdefaults()
     colours = colours_of(dark)
     lines = textwrap.wrap(title, TITLE_COLUMNS) or [""]
+    notes = textwrap.wrap(note, NOTE_COLUMNS)
     names = [trace["name"] for trace in figures[0]["data"] if trace.get("showlegend", True)]
     columns = columns_of(names)
     lines_of_legend = -(-len(names) // columns) if len(names) > 1 else 0
-    below = 0.62 + LEGEND_LINE_IN * lines_of_legend + (0.25 if note else 0)
+    below_legend = 0.11 + (0.09 + NOTE_LINE_IN * len(notes) if notes else 0)
+    below = 0.51 + LEGEND_LINE_IN * lines_of_legend + below_legend
     above = 0.25 + 0.24 * len(lines)
-    height = PANEL_IN * len(figures) + above + below
+    height = PANEL_HEIGHT_IN * len(figures) + above + below
     settings = {"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "fabricbench", "text.color": colours["ink"]}
     with rc_context(settings):
-        picture = Figure(figsize=(WIDTH_IN, height), facecolor=colours["paper"])
-        picture.subplots_adjust(**SIDE, top=1 - above / height, bottom=below / height, hspace=0.08)
+        picture = Figure(facecolor=colours["paper"])
         panels = picture.subplots(len(figures), 1, sharex=True, squeeze=False)[:, 0]
         for axes, figure in zip(panels, figures):
             draw_panel(axes, figure, colours)
+        width = left_of(panels) + PANEL_IN + RIGHT_IN
+        left = left_of(panels) / width
+        picture.set_size_inches(width, height)
+        picture.subplots_adjust(left=left, right=1 - RIGHT_IN / width, top=1 - above / height, bottom=below / height, hspace=0.08)
         picture.align_ylabels(panels)
         panels[-1].set_xlabel(figures[-1]["layout"]["xaxis"]["title"]["text"], color=colours["ink"])
-        picture.text(SIDE["left"], 1 - 0.12 / height, as_text("\n".join(lines)), va="top", weight="bold", size=11)
-        if note:
-            picture.text(SIDE["left"], 0.08 / height, as_text(note), va="bottom", size=8.5, color=colours["faint"])
+        picture.text(left, 1 - 0.12 / height, as_text("\n".join(lines)), va="top", weight="bold", size=11)
+        if notes:
+            picture.text(left, 0.08 / height, as_text("\n".join(notes)), va="bottom", size=8.5, color=colours["faint"])
         if lines_of_legend:
             handles, labels = panels[0].get_legend_handles_labels()
             picture.legend(handles, labels, loc="lower left", ncol=columns, frameon=False, borderaxespad=0, fontsize=9,
-                           bbox_to_anchor=(SIDE["left"], (0.36 if note else 0.11) / height))  # fmt: skip
+                           bbox_to_anchor=(left, below_legend / height))  # fmt: skip
         file = io.BytesIO()
         picture.savefig(file, format=kind, dpi=DOTS_PER_INCH, facecolor=colours["paper"],
                         metadata={"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind))  # fmt: skip
@@ -69,6 +78,12 @@ def colours_of(dark):
 def columns_of(names):
     longest = max((len(html.unescape(name)) for name in names), default=1) + LEGEND_MARK
     return max(1, min(len(names), LEGEND_COLUMNS // longest))
+
+
+def left_of(panels):
+    """Inches that their longest label and the title beside it need."""
+    longest = max(len(label.get_text()) for axes in panels for label in axes.get_yticklabels())
+    return max(LEFT_IN, 0.35 + LETTER_IN * longest)
 
 
 def draw_panel(axes, figure, colours):

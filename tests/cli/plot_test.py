@@ -1,6 +1,7 @@
 """fabricbench plot: pictures and pages of runs, and what cannot be drawn."""
 
 import os
+import re
 import subprocess
 import sys
 from unittest import mock
@@ -10,6 +11,7 @@ from reporting import (FAILED, KIB, MIB, MISSING, NASTY, SCRIPTS, USAGE, Page, a
                        run)  # fmt: skip
 
 SIGNATURES = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-", ".svg": b"<?xml"}
+POINTS_A_LETTER = 6  # of the 10 points high labels
 LATENCY = {"program": "send_recv_lat", "figure": "latency"}
 
 
@@ -38,6 +40,31 @@ class Pictures(Plotting):  # 1 rank, 15 s
                  if text.endswith((" B", "iB"))}  # fmt: skip
         self.assertEqual(sizes, {"32 B", "64 B", "128 B", "256 B", "512 B", "1 KiB", "2 KiB", "4 KiB", "8 KiB", "16 KiB", "32 KiB"})
         self.assertIn("1008 B", self.texts_of(run(*rows(sizes=(KIB - 16, KIB)))), "there is one power only")
+
+    def test_sizes_that_are_nearly_equal_have_labels_of_their_own(self):
+        for middle, labels in ((MIB, ["1048572 B", "1 MiB", "1048580 B"]), (1024 * MIB, ["1073741820 B", "1 GiB", "1073741828 B"])):
+            lines = run(*rows(sizes=(middle - 4, middle, middle + 4)))
+            self.assertEqual([text for text, _ in self.sizes_with_places(lines)], labels)
+            page = Page(self.draw(lines, ending=".html").decode())
+            self.assertEqual(page.figure("time")["layout"]["xaxis"]["ticktext"], labels)
+
+    def test_labels_of_sizes_do_not_touch(self):
+        for sizes in (range(1000, 2000, 12), range(1000000, 1500000, 10000), (8, 16, 1 << 40), [1 << power for power in range(40)],
+                      (1000, 1001, 1002, 1900), [512 << power for power in range(12)]):  # fmt: skip
+            drawn = self.sizes_with_places(run(*rows(sizes=sizes)))
+            self.assertGreater(len(drawn), 1)
+            for (left, at), (right, further) in zip(drawn, drawn[1:]):
+                self.assertGreater(further - at, POINTS_A_LETTER * (len(left) + len(right)) / 2, f"{left} and {right}")
+
+    def test_titles_of_axes_have_room_beside_long_labels(self):
+        for time_us in (0.001, 30.0, 3e4, 3e6, 3e7, 3e10):
+            lines = run(*[row(size, measurement(time_us * factor, size)) for size, factor in ((KIB, 1), (MIB, 9))])
+            texts = self.texts_with_places(lines)
+            places = dict(texts)
+            for title in ("bus bandwidth (GB/s)", "time of one operation (us)"):
+                self.assertGreater(places[title], 10, f"the top of its letters, at {time_us} us")
+            longest = max((text for text, _ in texts if re.fullmatch(r"[\d,.]+(e[+-]\d+)?", text)), key=len)
+            self.assertGreater(places[longest] - POINTS_A_LETTER * len(longest), places[title], longest)
 
     def test_a_latency_is_the_upper_figure(self):
         texts = self.texts_of(run(**LATENCY))
@@ -82,8 +109,22 @@ class Pictures(Plotting):  # 1 rank, 15 s
         many = [row(size, measurement(2.0, size), datatype=datatype)
                 for datatype in ("int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double")
                 for size in (KIB, MIB)]  # fmt: skip
-        self.draw(run(*many), says="plot.py: drawn are the 8 slowest of 9 curves; a page (.html) has all of them\n")
-        self.draw(run(*many), ending=".html")
+        said = "plot.py: drawn are the 8 slowest of 9 curves; a page (.html) has all of them\n"
+        note = "The first 8 of 9 series are drawn, the slowest ones; "
+        texts = self.texts_of(run(*many), says=said)
+        self.assertIn(f"{note}a page (.html) has all of them.", texts)
+        self.assertEqual(len([text for text in texts if "place" in text]), 8)
+        page = Page(self.draw(run(*many), ending=".html").decode())
+        self.assertIn(f"{note}the legend has all.", page.markup)
+        self.assertEqual(len([one for one in page.figure("time")["data"] if one.get("showlegend", True)]), 9)
+
+    def test_long_notes_are_wrapped(self):
+        many = [{**row(MIB, measurement(2.0, MIB), datatype=f"type{number}"), "cut_short": True} for number in range(9)]
+        said = "plot.py: drawn are the 8 slowest of 9 curves; a page (.html) has all of them\n"
+        texts = self.texts_of(run(*many), says=said)
+        first = next(place for place, text in enumerate(texts) if text.startswith("The first 8 of 9 series"))
+        self.assertEqual(" ".join(texts[first : first + 2]), "The first 8 of 9 series are drawn, the slowest ones; a page (.html) has "
+                         "all of them. Open marks: cut short; the median of the epochs until then.")  # fmt: skip
 
     def test_nothing_is_said_where_matplotlib_cannot_keep_its_fonts(self):
         file, path = self.write("run.jsonl", run()), self.directory / "plot.svg"

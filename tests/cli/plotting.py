@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import sys
 import xml.etree.ElementTree
 from unittest import mock
@@ -35,8 +36,19 @@ class Plotting(Reporting):
 
     def texts_of(self, *contents, **how):
         """Those of an SVG."""
+        return ["".join(text.itertext()).strip() for text in self.drawn_texts(*contents, **how)]
+
+    def texts_with_places(self, *contents):
+        """(text, x in points) of an SVG, without what has several lines."""
+        places = [(text.text, re.match(r"rotate\(\S+ (\S+) ", text.get("transform", ""))) for text in self.drawn_texts(*contents)]
+        return [(text, float(place[1])) for text, place in places if place]
+
+    def drawn_texts(self, *contents, **how):
         root = xml.etree.ElementTree.fromstring(self.draw(*contents, **how))
-        return ["".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")]
+        return root.iter("{http://www.w3.org/2000/svg}text")
+
+    def sizes_with_places(self, *contents):
+        return [(text, x) for text, x in self.texts_with_places(*contents) if re.fullmatch(r"\d+ ([KMGT]i)?B", text)]
 
     def refuse(self, message, *contents, status=USAGE, words=()):
         files = [self.write(f"run{number}.jsonl", lines) for number, lines in enumerate(contents)]
