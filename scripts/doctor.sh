@@ -87,7 +87,8 @@ main() {
     done
     programs_folder=$(realpath -m "${programs_folder:-$scripts/../build}")
     use_mpi
-    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-doctor.XXXXXX")
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-doctor.XXXXXX" 2>/dev/null) ||
+        die "$kFailed" "cannot write in ${TMPDIR:-/tmp}; set TMPDIR to a folder that you can write in"
     # shellcheck disable=SC2064  # now
     trap "rm -rf '$work'" EXIT
     for part in "${kParts[@]}"; do

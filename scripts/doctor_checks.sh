@@ -31,10 +31,10 @@ look_for() {
 # has_launcher: else that has been told.
 has_launcher() { command -v mpirun >/dev/null || command -v srun >/dev/null; }
 
-# probe NAME LEVEL MEND COMMAND...: runs the program $probed by that command.
+# probe NAME LEVEL MEND RANKS COMMAND...: runs the program $probed by that command, which starts so many ranks.
 probe() {
-    local name=$1 level=$2 mend=$3 status=0 words library
-    shift 3
+    local name=$1 level=$2 mend=$3 ranks=$4 status=0 words library
+    shift 4
     if [[ ! -x $programs_folder/$probed ]]; then
         tell "$level" "$name" "this build has no $probed, because it lacked libraries; CMake names them"
         return
@@ -43,6 +43,10 @@ probe() {
     words=$(sed -n "s/^$probed: //p" "$work/err" | head -n 1)
     words=${words:-$(sed -e '/^run.sh: running /d; /^run.sh: .* ranks\{0,1\} /d; /^-*$/d; s/^run.sh: //' "$work/err" | head -n 1)}
     library=$(sed -n 's/^# Backend: .*; //p' "$work/out" | head -n 1)
+    if [[ $status -eq 0 && $(grep -c "^# Ranks: $ranks, " "$work/out") -ne 1 ]]; then
+        tell "$level" "$name" "the launcher did not start $ranks ranks of one job" "$mend"
+        return
+    fi
     case $status in
         0) tell ok "$name" "$probed works${library:+, on $library}" ;;
         "$kMissing") tell "$level" "$name" "${words:-$probed ended with status $status}" "$mend" ;;
@@ -91,7 +95,7 @@ check_launcher_of_mpi() {
 check_two_ranks() {
     local probed=all_reduce_perf
     if ! has_launcher || [[ ! -x $programs_folder/$probed ]]; then return 0; fi # as has been told
-    probe "two ranks" missing "put the mpirun of the programs' own MPI first on the PATH" \
+    probe "two ranks" missing "put the mpirun of the programs' own MPI first on the PATH" 2 \
         "$scripts/run.sh" --ranks two -- "$programs_folder/$probed" -b 8 -e 8 -n 1 --backend mpi
 }
 
@@ -129,7 +133,7 @@ check_gpus() {
     local probed=all_reduce_perf count
     count=$(count_gpus)
     ((count == 0)) || tell ok GPUs "$count, by nvidia-smi"
-    probe NCCL absent "NVIDIA's driver and libnccl2, where the host has GPUs" \
+    probe NCCL absent "NVIDIA's driver and libnccl2, where the host has GPUs" 1 \
         "$programs_folder/$probed" -b 8 -e 8 -n 1 --backend nccl
 }
 
@@ -150,7 +154,7 @@ check_rdma() {
         tell absent "RDMA devices" "no port is ACTIVE" "cable, switch and opensm; ibstat shows the ports"
     else
         tell ok "RDMA devices" "active: $(join_by ', ' "${active[@]}")"
-        ! has_launcher || probe "RDMA writes" absent "" "$scripts/run.sh" --ranks two -- "$programs_folder/$probed" -s 8 -n 5
+        ! has_launcher || probe "RDMA writes" absent "" 2 "$scripts/run.sh" --ranks two -- "$programs_folder/$probed" -s 8 -n 5
     fi
 }
 

@@ -50,7 +50,7 @@ while [[ $# -gt 0 ]]; do
             parts+=("$2")
             shift 2
             ;;
-        --help) usage; exit 0 ;;
+        -h | --help) usage; exit 0 ;;
         *) unknown_option "$1" ;;
     esac
 done

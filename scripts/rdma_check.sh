@@ -55,7 +55,7 @@ while [[ $# -gt 0 ]]; do
             [[ " ${kParts[*]} " == *" ${2-} "* ]] ||
                 die "$kUsage" "--only '${2-}': there is no such part; use one of ${kParts[*]}"
             parts+=("$2"); shift 2 ;;
-        --help) usage; exit 0 ;;
+        -h | --help) usage; exit 0 ;;
         *) unknown_option "$1" ;;
     esac
 done

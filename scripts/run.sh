@@ -194,6 +194,9 @@ main() {
     fi
     warn "$said"
     warn "running ${settings[*]:+${settings[*]} }$(quoted "${command[@]}")"
+    # Open MPI kills ranks a second after it has asked them to end, which is too little on a busy host for all that they have to say.
+    export OMPI_MCA_odls_base_sigkill_timeout=${OMPI_MCA_odls_base_sigkill_timeout:-5}
+    export PRTE_MCA_odls_base_sigkill_timeout=${PRTE_MCA_odls_base_sigkill_timeout:-5}
     exec "${command[@]}" </dev/null
 }
 

@@ -77,6 +77,9 @@ class InVain(ProgramTest):  # 2 ranks, 1 s
         self.assertEqual(self.notices("barrier", "-b", 8, "-e", 64, "-f", 2, "-d", "double"),
                          ["Not used: -b, -e, -f, -d, since a barrier carries no data"])
 
+    def test_steps_of_one_size(self):
+        self.assertEqual(self.notices("all_reduce", "-i", 16), ["Not used: -i, since there is one size"])
+
     def test_options_without_a_use_are_not_in_the_help(self):
         for collective in COLLECTIVES:
             text = self.run_well("--help", program=program_of(collective)).stdout

@@ -303,7 +303,7 @@ class Measures(FrontTest):  # 2 ranks, 10 s
         self.assertIn("send_recv_lat: ", result.stderr)
 
 
-class Doctor(FrontTest):  # 2 ranks, 15 s
+class Doctor(FrontTest):  # 2 ranks, 20 s
 
     def state_of(self, name, result):
         found = re.search(rf"(?m)^([a-z]+) +{re.escape(name)} +(.*)$", result.stdout)
@@ -337,6 +337,17 @@ class Doctor(FrontTest):  # 2 ranks, 15 s
         self.assertIn("belongs to another MPI", " ".join(result.stdout.split()))
         self.assertEqual(result.returncode, 3)
 
+    def test_a_launcher_that_starts_no_job_of_two_ranks(self):
+        """One rank, two jobs of one rank, or no program at all."""
+        alone = "env -i PATH=\"$PATH\" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \"$@\""
+        for command in (f"shift 2; {alone}", f"shift 2; {alone}; {alone}", "echo started"):
+            with self.subTest(command):
+                self.make_launcher(command=command)
+                result = self.front("doctor")
+                self.assertEqual(self.state_of("two ranks", result),
+                                 ("missing", "the launcher did not start 2 ranks of one job"))
+                self.assertEqual(result.returncode, 3)
+
     def test_a_launcher_that_fails_is_unknown(self):
         self.make_launcher(status=1)
         result = self.front("doctor")
@@ -350,4 +361,6 @@ class Doctor(FrontTest):  # 2 ranks, 15 s
         self.assertEqual(self.state_of("programs", result)[0], "missing")
         self.refused(2, "fabricbench doctor: '-x' is not an option of fabricbench doctor; run 'fabricbench doctor --help' for "
                      "the list", "doctor", "-x")
+        self.refused(2, "fabricbench doctor: '--program' is not an option of fabricbench doctor; the nearest is --programs; run "
+                     "'fabricbench doctor --help' for the list", "doctor", "--program")
         self.refused(2, "fabricbench doctor: --programs needs a value; run 'fabricbench doctor --help'", "doctor", "--programs")

@@ -53,6 +53,7 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError("no command is given; start with list, or see --help");
   const std::string& first = arguments.front();
   const std::vector<std::string> others(arguments.begin() + 1, arguments.end());
+  if (first == "help" && !others.empty()) return run_command({others.front(), "--help"});
   if (first == "--help" || first == "-h" || first == "help") {
     fmt::print("{}", help());
     return ExitStatus::kOk;

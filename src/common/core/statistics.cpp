@@ -23,13 +23,13 @@ std::optional<double> quantile_if_enough(std::span<const double> sorted, double 
   return quantile(sorted, q);
 }
 
-/// Growth of the epochs' medians from the first to the last, relative to their median.
-double relative_drift(std::span<const Epoch> epochs, std::span<const double> medians, double centre) {
+/// Growth of the epochs' medians from the first to the last, relative to their median. Empty: too few epochs.
+std::optional<double> relative_drift(std::span<const Epoch> epochs, std::span<const double> medians, double centre) {
   std::vector<double> began;
   for (const Epoch& epoch : epochs) {
     if (!epoch.samples.empty()) began.push_back(epoch.began);
   }
-  if (began.size() < 3 || centre <= 0) return 0;
+  if (began.size() < 3 || centre <= 0) return std::nullopt;
   return theil_sen_slope(began, medians) * (began.back() - began.front()) / centre;
 }
 

@@ -87,7 +87,7 @@ struct Summary {
   std::optional<Seconds> jitter;  ///< mean difference between consecutive samples (RFC 3550, not smoothed)
   std::int64_t outliers = 0;      ///< far-out samples: counted, never removed
   std::int64_t late = 0;          ///< isolated: samples discarded because a rank started late
-  double drift = 0;               ///< trend of the epochs' medians over the run, relative to the median
+  std::optional<double> drift;    ///< trend of the medians over three epochs or more, relative to their median
   double autocorrelation = 0;
   std::optional<std::int64_t> preemptions;
   std::optional<int> most_preempted_rank;

@@ -107,6 +107,9 @@ void note_steps(const Test& test, const Options& options, std::vector<std::strin
     notices.push_back(fmt::format("Not used: {}, since {} gives a factor between sizes",
                                   given_of(options, {"stepbytes"}), given_of(options, {"stepfactor"})));
   }
+  if (has_step && sizes.step_factor <= 1 && sizes.min_bytes == sizes.max_bytes) {
+    notices.push_back(fmt::format("Not used: {}, since there is one size", given_of(options, {"stepbytes"})));
+  }
   const bool may_expect_steps = test.traits().figure == Figure::kCollective && !has_step && !has_factor;
   if (may_expect_steps && sizes.step_factor > 1 && sizes.max_bytes > sizes.min_bytes) {
     notices.push_back(fmt::format("Sizes double; for nccl-tests' steps of {} add -i {}",

@@ -223,8 +223,8 @@ void SystemUsage::add_to(Ending& ending, const mpi::Communicator& world) const {
                        host::name_of_process(mpi::launch_from_environment().rank, host::host_name())};
   const std::vector<std::pair<Seconds, std::string>> leaps = gather_on_first(world, leap);
   if (!leaps.empty()) judge_clock(ending, *std::max_element(leaps.begin(), leaps.end()));
-  if (ending.stolen_percent < 1) return;
-  ending.notes.push_back(fmt::format("CPU steal on {} was {:.1f} %", most->second, ending.stolen_percent));
+  if (ending.stolen_percent.value_or(0) < 1) return;
+  ending.notes.push_back(fmt::format("CPU steal on {} was {:.1f} %", most->second, *ending.stolen_percent));
 }
 
 }  // namespace fabricbench

@@ -84,14 +84,17 @@ void Bench::measure_in_order(std::vector<Subject>& subjects) {
     std::size_t end = first + 1;
     while (end < subjects.size() && in_one_row(subjects[first].which, subjects[end].which)) ++end;
     const Seconds began = now();
+    const double after = times_as_long(std::span<const Subject>(subjects).subspan(end), subjects[first].which);
     std::vector<Subject> row(std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(first)),
                              std::make_move_iterator(subjects.begin() + static_cast<std::ptrdiff_t>(end)));
     if (options_.iterations) {
+      double rest = after + static_cast<double>(row.size());
       for (Subject& subject : row) {
+        rest -= 1;
         const std::string place = place_text(first, subjects.size(), subject);
         if (progress_.is_due()) progress_.show(place);
         plan(subject);
-        visit_exactly(subject, *options_.iterations, place);
+        visit_exactly(subject, *options_.iterations, place, rest);
         finish_epoch(subject);
       }
     } else {
@@ -240,8 +243,8 @@ void Bench::fit_into_places(Subject& subject) const {
 }
 
 /// Measures what -n asks for in one visit. With --check all it may take several of about the same size.
-void Bench::visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place) {
-  const VisitProgress telling(progress_, heartbeat_, place, subject.plan.warmup + iterations);
+void Bench::visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place, double rest) {
+  const VisitProgress telling(progress_, heartbeat_, place, subject.plan.warmup + iterations, rest);
   if (!subject.operation.places()) return visit(subject);
   const std::int64_t at_once = is_stream() ? subject.operation.aggregated() : subject.plan.samples;
   for (std::int64_t visits = (iterations + at_once - 1) / at_once; visits > 0; --visits) {

@@ -52,7 +52,7 @@ class Bench {
   [[nodiscard]] std::string case_text(const Subject& subject) const;
   void plan(Subject& subject);
   void fit_into_places(Subject& subject) const;
-  void visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place);
+  void visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place, double rest);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
   [[nodiscard]] Seconds estimate(Subject& subject);
   [[nodiscard]] Seconds fit_window(Subject& subject);
@@ -87,7 +87,9 @@ class Bench {
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
   [[nodiscard]] Seconds share_of_epoch() const;
   void shorten_long_visits(std::vector<Subject>& subjects, const std::vector<std::size_t>& visited);
+  [[nodiscard]] Seconds expected_visit(const std::vector<Subject>& subjects, std::size_t last, Bytes size) const;
   void announce_long_operations(const std::vector<Subject>& subjects, std::size_t last);
+  [[nodiscard]] static double times_as_long(std::span<const Subject> rest, const Case& measured);
   void announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took);
 
   static constexpr double kFirstShare = 0.5;  // of the time budget, for the minimum number of epochs

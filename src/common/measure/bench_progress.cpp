@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr Seconds kLong = 30;    // of a run, which then says how long it will take
 constexpr Seconds kTelling = 1;  // of a measurement, by which the time of larger sizes can be told
+constexpr Bytes kLarge =
+    1 << 20;  // sizes from which times grow with them, and a wait for a processor is not most of it
 
 }  // namespace
 
@@ -28,20 +31,34 @@ void Bench::announce(std::int64_t cases) const {
              readable_duration(most * kFirstShare), readable_duration(most));
 }
 
+/// The expected visit of a subject that is not planned yet, from those up to `last`, of which the last one is too long
+/// for its time budget: from a large size in the ratio of the sizes, by the fastest large one; else as the shortest. A
+/// busy host prolongs some visits, and hardly all.
+Seconds Bench::expected_visit(const std::vector<Subject>& subjects, std::size_t last, Bytes size) const {
+  const bool is_large = subjects[last].which.size >= kLarge;
+  Seconds shortest = std::numeric_limits<Seconds>::infinity();
+  for (std::size_t i = 0; i <= last; ++i) {
+    const Subject& known = subjects[i];
+    if (is_large && (known.which.size < kLarge || known.visit_time <= share_of_epoch())) continue;
+    const double ratio = is_large ? static_cast<double>(size) / static_cast<double>(known.which.size) : 1.0;
+    shortest = std::min(shortest, known.visit_time * ratio);
+  }
+  return shortest;
+}
+
 /// Tells once how long it will take if operations are too long for their time budget. Subjects after `last` are not
-/// planned yet: if `last` is too long, larger ones are so in the ratio of their sizes.
+/// planned yet.
 void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::size_t last) {
+  constexpr std::size_t kFew = 3;  // small sizes of which a busy host may prolong all
   if (has_announced_ || !team_.world().is_root()) return;
-  const Subject& known = subjects[last];
-  const bool is_long = known.visit_time > share_of_epoch() && known.which.size > 0;
-  if (!is_long && last + 1 < subjects.size()) return;  // one that is short changes nothing: there may be 100,000 sizes
+  const bool is_long = subjects[last].visit_time > share_of_epoch();
+  const bool tells = is_long && (subjects[last].which.size >= kLarge || last >= kFew);
+  if (!tells && last + 1 < subjects.size()) return;  // one that is short changes nothing: there may be 100,000 sizes
   Seconds all = 0;
   Seconds longest = 0;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const Subject& subject = i <= last ? subjects[i] : known;
-    const double ratio = static_cast<double>(subjects[i].which.size) / static_cast<double>(subject.which.size);
-    const Seconds visit = subject.visit_time * (i > last && is_long ? std::max(1.0, ratio) : 1.0);
-    all += visit * static_cast<double>(std::min(subject.most_epochs, options_.epochs));
+    const Seconds visit = i <= last ? subjects[i].visit_time : expected_visit(subjects, last, subjects[i].which.size);
+    all += visit * static_cast<double>(std::min(subjects[i].most_epochs, options_.epochs));
     longest = std::max(longest, visit);
   }
   if (all < kLong || all < options_.time_budget * static_cast<double>(subjects.size())) return;
@@ -51,18 +68,26 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::
              subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
 }
 
+/// How many times as long as a measurement the rest takes: each as long as that, or longer in the ratio of the sizes.
+double Bench::times_as_long(std::span<const Subject> rest, const Case& measured) {
+  double times = 0;
+  for (const Subject& subject : rest) {
+    const double ratio =
+        measured.size > 0 ? static_cast<double>(subject.which.size) / static_cast<double>(measured.size) : 1;
+    times += std::max(1.0, ratio);
+  }
+  return times;
+}
+
 /// Tells once how long the rest of a run with a fixed number of iterations will take, by a measurement that `took` long
-/// enough to tell: as long as that, or longer in the ratio of the sizes.
+/// enough to tell.
 void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took) {
   if (has_announced_ || took < kTelling || measured.size == 0 || !team_.world().is_root()) return;
-  double of_one_size = 0;
-  for (const Subject& subject : rest) {
-    of_one_size += std::max(1.0, static_cast<double>(subject.which.size) / static_cast<double>(measured.size));
-  }
-  if (took * of_one_size < kLong) return;
+  const Seconds left = took * times_as_long(rest, measured);
+  if (left < kLong) return;
   has_announced_ = true;
   fmt::print(stderr, "fabricbench: the remaining {} measurements take about {}; a lower --iters shortens them\n",
-             rest.size(), readable_duration(took * of_one_size));
+             rest.size(), readable_duration(left));
 }
 
 std::string Bench::place_text(std::size_t place, std::size_t subjects, const Subject& subject) const {

@@ -9,11 +9,13 @@
 
 namespace fabricbench {
 
-VisitProgress::VisitProgress(Progress& progress, const Heartbeat& heartbeat, std::string what, std::int64_t operations)
+VisitProgress::VisitProgress(Progress& progress, const Heartbeat& heartbeat, std::string what, std::int64_t operations,
+                             double rest)
     : progress_(progress),
       heartbeat_(heartbeat),
       what_(std::move(what)),
       operations_(operations),
+      rest_(rest),
       first_step_(heartbeat.steps()),
       began_(now()) {
   if (progress.form() != ProgressForm::kNone) thread_ = std::thread([this] { watch(); });
@@ -29,21 +31,29 @@ VisitProgress::~VisitProgress() {
   thread_.join();
 }
 
+/// The first line comes as soon as much time is left to tell.
 void VisitProgress::watch() {
   constexpr std::chrono::milliseconds kInterval(500);
+  constexpr Seconds kLong = 30;
+  bool has_told = false;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kInterval, [this] { return is_over_; })) {
-    if (!progress_.is_due()) continue;
     const auto done = static_cast<std::int64_t>(heartbeat_.steps() - first_step_);
-    progress_.show(fmt::format("{}: {}", what_, visit_progress_text(done, operations_, now() - began_)));
+    const Seconds elapsed = now() - began_;
+    const std::optional<Seconds> left = time_left(done, operations_, elapsed, rest_);
+    if (!progress_.is_due() && (has_told || left.value_or(0) < kLong)) continue;
+    has_told = true;
+    const std::string text =
+        left ? fmt::format("{} of {} operations, about {} left", done, operations_, readable_duration(*left))
+             : fmt::format("for {}", readable_duration(elapsed));
+    progress_.show(fmt::format("{}: {}", what_, text));
   }
 }
 
-std::string visit_progress_text(std::int64_t done, std::int64_t operations, Seconds elapsed) {
-  if (done <= 0 || done >= operations) return fmt::format("for {}", readable_duration(elapsed));
-  const auto share = static_cast<double>(done) / static_cast<double>(operations);
-  return fmt::format("{} of {} operations, about {} left", done, operations,
-                     readable_duration(elapsed / share * (1 - share)));
+std::optional<Seconds> time_left(std::int64_t done, std::int64_t operations, Seconds elapsed, double rest) {
+  if (done <= 0 || done >= operations) return std::nullopt;
+  const Seconds whole = elapsed * static_cast<double>(operations) / static_cast<double>(done);
+  return whole - elapsed + whole * rest;
 }
 
 }  // namespace fabricbench

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -17,8 +18,9 @@ namespace fabricbench {
 class VisitProgress {
  public:
   /// `what` is measured, such as `measurement 1 of 3; now 1 GiB float sum`. `operations`: how many of its steps the
-  /// heartbeat will count. All must outlive this.
-  VisitProgress(Progress& progress, const Heartbeat& heartbeat, std::string what, std::int64_t operations);
+  /// heartbeat will count. `rest`: how many times as long as this visit all that follow it take. References must
+  /// outlive this.
+  VisitProgress(Progress& progress, const Heartbeat& heartbeat, std::string what, std::int64_t operations, double rest);
   VisitProgress(const VisitProgress&) = delete;
   VisitProgress& operator=(const VisitProgress&) = delete;
   ~VisitProgress();
@@ -30,6 +32,7 @@ class VisitProgress {
   const Heartbeat& heartbeat_;
   std::string what_;
   std::int64_t operations_;
+  double rest_;
   std::uint64_t first_step_;
   Seconds began_;
   std::mutex mutex_;  // of what follows
@@ -38,8 +41,8 @@ class VisitProgress {
   std::thread thread_;
 };
 
-/// How far a visit is after `elapsed`, such as `300 of 1000 operations, about 14 s left`. Without a finished operation
-/// only how long it takes already.
-[[nodiscard]] std::string visit_progress_text(std::int64_t done, std::int64_t operations, Seconds elapsed);
+/// The time left of a visit, and of what follows it, after `elapsed`. Empty: no operation is counted, or all are.
+[[nodiscard]] std::optional<Seconds> time_left(std::int64_t done, std::int64_t operations, Seconds elapsed,
+                                               double rest);
 
 }  // namespace fabricbench

@@ -120,16 +120,16 @@ struct Ending {
   std::string reason;              ///< one sentence
   std::uint64_t wrong_checks = 0;  ///< checks with at least one wrong element, over all ranks
   /// Bytes per second: the mean over all measurements of the table; with several groups, the slowest group's.
-  double average_busbw = 0;
-  std::optional<bool> fast_enough;      ///< whether the required bandwidth was reached, if one was given
-  std::uint64_t peak_memory_bytes = 0;  ///< resident, maximum over ranks; 0: unknown
-  double stolen_percent = 0;            ///< processor time taken by the hypervisor, on the host with the highest share
-  std::string memory_usage;             ///< one line on GPU memory; empty: not asked for
-  std::string precision;                ///< one line on the precision of the figures
-  std::vector<std::string> nics;        ///< interfaces and ports that carried the traffic, a line each
-  std::vector<std::string> processors;  ///< where the ranks of each host ran, a line each
-  std::vector<std::string> notes;       ///< notes on the figures, a line each
-  std::vector<std::string> baseline;    ///< the run beside a baseline, a line each; its records are in files
+  std::optional<double> average_busbw;
+  std::optional<bool> fast_enough;       ///< whether the required bandwidth was reached, if one was given
+  std::uint64_t peak_memory_bytes = 0;   ///< resident, maximum over ranks; 0: unknown
+  std::optional<double> stolen_percent;  ///< processor time taken by the hypervisor, on the host with the highest share
+  std::string memory_usage;              ///< one line on GPU memory; empty: not asked for
+  std::string precision;                 ///< one line on the precision of the figures
+  std::vector<std::string> nics;         ///< interfaces and ports that carried the traffic, a line each
+  std::vector<std::string> processors;   ///< where the ranks of each host ran, a line each
+  std::vector<std::string> notes;        ///< notes on the figures, a line each
+  std::vector<std::string> baseline;     ///< the run beside a baseline, a line each; its records are in files
 };
 
 template <typename Form, record::Of<LibraryChoice> Record>
@@ -261,7 +261,8 @@ void describe(Form& form, Record& measured) {
   form("outliers", natural(summary.outliers),
        "samples above the third quartile by more than three interquartile ranges; counted, never removed");
   form("late_starts", natural(summary.late), "isolated timing: samples discarded because a rank started late");
-  form("drift_percent", percent(summary.drift), "rise of the epochs' medians over the run, relative to their median");
+  form("drift_percent", percent(summary.drift),
+       "rise of the epochs' medians over the run, relative to their median; null with fewer than 3 epochs");
   form("sign_autocorrelation", summary.autocorrelation,
        "near 0 for independent samples, near 1 if slow and fast samples cluster");
   describe_ranks(form, measured);

@@ -131,6 +131,7 @@ void CsvSink::begin(const Context& context) {
   run_ = {{"program", context.program},
           {"started_utc", to_json(context).at("started_utc")},
           {"ranks", context.ranks.size()}};
+  of_messages_ = is_of_pairs(context.figure);
   ranks_of_groups_.assign(context.groups.size(), 0);
   for (const RankFacts& rank : context.ranks) ++ranks_of_groups_.at(static_cast<std::size_t>(rank.group));
   for (const GroupFacts& group : context.groups) hosts_of_groups_.push_back(group.hosts);
@@ -155,6 +156,11 @@ void CsvSink::add(const Row& row) {
   run["hosts"] = hosts_of_groups_.at(static_cast<std::size_t>(row.group));
   for (Json& measured : placements(row)) {
     measured["run"] = run;
+    if (of_messages_) {
+      measured["placement"] = nullptr;
+      measured["row"]["reduction"] = nullptr;
+      measured["row"]["root"] = nullptr;
+    }
     lines += table_->line(measured);
   }
   output_.write(lines);

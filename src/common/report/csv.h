@@ -34,6 +34,7 @@ class CsvSink final : public Sink {
   OutputFile output_;
   record::Json run_;  // facts of the run, for every line
   std::vector<std::int64_t> ranks_of_groups_;
+  bool of_messages_ = false;  // which have no reduction, root or placement
   std::vector<std::string> hosts_of_groups_;
   std::optional<record::CsvTable> table_;
 };

@@ -30,6 +30,7 @@ Measurement measurement_of(const std::vector<EpochRecord>& records, bool of_wind
     Epoch& epoch = epochs.emplace_back();
     epoch.samples = {record.median};
     epoch.late = record.late;
+    epoch.began = static_cast<Seconds>(epochs.size());  // one after the other
   }
   Measurement measured;
   measured.summary = summarize(epochs);

@@ -122,7 +122,7 @@ void NcclTestsJsonSink::write(const Ending& ending) {
   const auto verdict = [](bool good) { return good ? "true" : "false"; };
   Json& json = document_->json;
   json["out_of_bounds"] = {{"count", ending.wrong_checks}, {"okay", verdict(ending.wrong_checks == 0)}};
-  json["average_bus_bandwidth"] = {{"bandwidth", ending.average_busbw / 1e9},
+  json["average_bus_bandwidth"] = {{"bandwidth", ending.average_busbw.value_or(0) / 1e9},
                                    {"okay", ending.fast_enough ? verdict(*ending.fast_enough) : "unchecked"}};
   json["errors"] = ending.exit_status == 0 ? Json::array() : Json::array({ending.reason});
   json["end_time"] = local_time(std::time(nullptr));

@@ -40,8 +40,10 @@ Json chosen(const Json& measured) {
 
 /// The field with this number of decimals.
 Shown rounded(std::string_view key, int decimals) {
-  return [key = std::string(key), decimals](const Json& measured) {
-    return fmt::format("{:.{}f}", measured.at(key).get<double>(), decimals);
+  return [key = std::string(key), decimals](const Json& measured) -> Json {
+    const Json& value = measured.at(key);
+    if (value.is_null()) return value;
+    return fmt::format("{:.{}f}", value.get<double>(), decimals);
   };
 }
 

@@ -138,7 +138,7 @@ void TableSink::abandon(const Ending& ending) { output_.write(ended_early_line(c
 void TableSink::end(const Ending& ending) {
   const char* verdict = !ending.fast_enough ? "" : *ending.fast_enough ? "OK" : "FAILED";
   std::string text = wrong_line(ending);
-  text += fmt::format("# {:<20} : {:g} {}\n", "Avg bus bandwidth", ending.average_busbw / 1e9, verdict);
+  text += fmt::format("# {:<20} : {:g} {}\n", "Avg bus bandwidth", ending.average_busbw.value_or(0) / 1e9, verdict);
   output_.write(text + concluding_lines(context_, ending,
                                         context_.options.stats ? statistics_table(context_, rows_) : std::string()));
   rows_.clear();
