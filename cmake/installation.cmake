@@ -53,13 +53,17 @@ if(CMAKE_CROSSCOMPILING)
   message(STATUS "Without man pages and completion: programs built for another machine cannot be asked for their options")
 else()
   set(manuals ${PROJECT_BINARY_DIR}/manuals)
-  set(files ${programs})
-  list(TRANSFORM files PREPEND "$<TARGET_FILE:")
-  list(TRANSFORM files APPEND ">")
+  file(GLOB user_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/*.sh)
+  foreach(kind PROGRAMS TOOLS)
+    set(files_of_${kind} ${FABRICBENCH_${kind}})
+    list(TRANSFORM files_of_${kind} PREPEND "$<TARGET_FILE:")
+    list(TRANSFORM files_of_${kind} APPEND ">")
+  endforeach()
   add_custom_command(OUTPUT ${manuals}/zsh/_fabricbench
                      COMMAND ${CMAKE_COMMAND} -E rm -rf ${manuals}
-                     COMMAND make_manuals ${manuals} ${PROJECT_VERSION} "${FABRICBENCH_LINK_PREFIX}" ${files}
-                     DEPENDS make_manuals ${programs} VERBATIM COMMENT "Making man pages and completion")
+                     COMMAND make_manuals ${manuals} ${PROJECT_VERSION} "${FABRICBENCH_LINK_PREFIX}" ${files_of_PROGRAMS}
+                             -- ${files_of_TOOLS}
+                     DEPENDS make_manuals ${programs} ${user_scripts} VERBATIM COMMENT "Making man pages and completion")
   add_custom_target(manuals ALL DEPENDS ${manuals}/zsh/_fabricbench)
   install(DIRECTORY ${manuals}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(DIRECTORY ${manuals}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -1,11 +1,13 @@
 // Writes the man page of every program, and completion for bash, zsh and fish, from what the programs say of
-// themselves. Part of the build: make_manuals FOLDER VERSION PREFIX PROGRAM...
+// themselves. Part of the build: make_manuals FOLDER VERSION PREFIX PROGRAM... -- TOOL...; the tools are those that no
+// MPI job needs.
 
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -90,6 +92,20 @@ Manual manual_of_front(const fs::path& program) {
   return manual;
 }
 
+/// Of the names in the list, those that have a help and are neither commands nor programs.
+std::vector<Command> scripts_of_front(const fs::path& program, const std::vector<std::string>& known) {
+  std::vector<Command> scripts;
+  for (Command& entry : read_commands(told_by(program, {std::string(kFront), "list"}))) {
+    if (std::find(known.begin(), known.end(), entry.name) != known.end()) continue;
+    Said said = run(program, {std::string(kFront), entry.name, "--help"});
+    if (said.status != 0) continue;  // a program that this build leaves out
+    entry.help = std::move(said.text);
+    scripts.push_back(std::move(entry));
+  }
+  if (scripts.empty()) throw std::runtime_error(fmt::format("{} list has no scripts", kFront));
+  return scripts;
+}
+
 void write(const fs::path& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
@@ -97,19 +113,38 @@ void write(const fs::path& path, const std::string& text) {
   if (!file) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
 }
 
+std::vector<Manual> read_manuals(const std::string& prefix, const std::vector<fs::path>& programs) {
+  std::vector<Manual> manuals;
+  std::vector<std::string> known;
+  fs::path front;
+  bool launched = true;
+  for (const fs::path& program : programs) {
+    known.push_back(program.filename());
+    if (program == "--") {
+      launched = false;
+    } else if (known.back() == kFront) {
+      front = program;
+      manuals.push_back(manual_of_front(program));
+      for (const Command& command : manuals.back().commands) known.push_back(command.name);
+    } else {
+      manuals.push_back(read_manual(told_by(program, {prefix + known.back(), "--describe-options"})));
+      manuals.back().launched = launched;
+    }
+  }
+  for (Manual& manual : manuals) {
+    if (manual.name == kFront) manual.scripts = scripts_of_front(front, known);
+  }
+  return manuals;
+}
+
 void make(const fs::path& folder, const std::string& version, const std::string& prefix,
           const std::vector<fs::path>& programs) {
-  std::vector<Manual> manuals;
-  for (const fs::path& program : programs) {
-    const std::string name = program.filename();
-    manuals.push_back(name == kFront ? manual_of_front(program)
-                                     : read_manual(told_by(program, {prefix + name, "--describe-options"})));
-  }
+  const std::vector<Manual> manuals = read_manuals(prefix, programs);
   for (const char* part : {"man", "bash", "zsh", "fish"}) fs::create_directories(folder / part);
   for (const Manual& manual : manuals) {
     write(folder / "man" / (manual.name + ".1"), man_page(manual, version));
     write(folder / "fish" / (manual.name + ".fish"),
-          manual.name == kFront ? fish_completion_of_front(manual, manuals, prefix) : fish_completion(manual));
+          manual.name == kFront ? fish_completion_of_front(manuals, prefix) : fish_completion(manual));
     // bash looks for a file of the command's name.
     if (manual.name != kFront)
       write(folder / "bash" / manual.name, fmt::format("source \"${{BASH_SOURCE[0]%/*}}/{}\"\n", kFront));
@@ -124,7 +159,7 @@ void make(const fs::path& folder, const std::string& version, const std::string&
 int main(int argc, char** argv) {
   constexpr int kFirstProgram = 4;
   if (argc <= kFirstProgram) {
-    fmt::print(stderr, "usage: make_manuals FOLDER VERSION PREFIX PROGRAM...\n");
+    fmt::print(stderr, "usage: make_manuals FOLDER VERSION PREFIX PROGRAM... -- TOOL...\n");
     return 2;
   }
   ::alarm(fabricbench::manuals::kLimitSeconds);

@@ -43,6 +43,15 @@ void add_line(Manual& manual, const std::vector<std::string>& fields) {
   }
 }
 
+/// From where `start` begins a line to the next empty line.
+std::string_view paragraph(std::string_view text, std::string_view start) {
+  std::size_t place = text.find(start);
+  while (place != std::string_view::npos && place != 0 && text[place - 1] != '\n') place = text.find(start, place + 1);
+  if (place == std::string_view::npos) return {};
+  text.remove_prefix(place);
+  return text.substr(0, text.find("\n\n"));
+}
+
 }  // namespace
 
 Manual read_manual(std::string_view described) {
@@ -75,11 +84,44 @@ std::vector<DescribedOption> options_in_help(std::string_view help) {
     std::istringstream words(line.substr(2, line.find("  ", 2) - 2));
     for (std::string word; words >> word;) {
       word.erase(std::remove(word.begin(), word.end(), ','), word.end());
-      (word.starts_with("-") ? option.names.emplace_back() : option.value) = word;
+      if (word.starts_with("-")) {
+        option.names.push_back(word);
+      } else if (option.value.empty()) {  // the first of `HOSTS FOLDER`
+        option.value = word;
+      }
     }
     options.push_back(option);
   }
   return options;
+}
+
+std::vector<DescribedOption> options_named_in_help(std::string_view help, const std::vector<Command>& others) {
+  std::vector<DescribedOption> named;
+  std::istringstream words{std::string(paragraph(help, "How"))};
+  for (std::string word; words >> word;) {
+    word.erase(word.find_last_not_of(",.:;)") + 1);
+    if (word == "--help") continue;  // points to the other's text
+    for (const Command& other : others) {
+      const std::vector<DescribedOption> options = options_in_help(other.help);
+      const auto has_it = [&](const DescribedOption& option) { return option.names == std::vector{word}; };
+      const auto option = std::find_if(options.begin(), options.end(), has_it);
+      if (option == options.end()) continue;
+      named.push_back(*option);
+      break;
+    }
+  }
+  return named;
+}
+
+bool takes_files(std::string_view help) {
+  std::string usage(paragraph(help, "usage:"));
+  usage += paragraph(help, "Usage:");
+  for (std::size_t from = usage.find("[-"); from != std::string::npos; from = usage.find("[-", from))
+    usage.erase(from, usage.find(']', from) - from);
+  for (const std::string_view word : {"FILE", "file", ".jsonl"}) {
+    if (usage.find(word) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace fabricbench::manuals

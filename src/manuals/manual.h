@@ -36,16 +36,25 @@ struct Manual {
   std::vector<Argument> arguments;
   std::vector<DescribedOption> options;
   std::vector<Command> commands;
+  std::vector<Command> scripts;  ///< started by `fabricbench`
+  bool launched = false;         ///< as an MPI job
 };
 
 /// From what `--describe-options` printed. Throws std::runtime_error.
 [[nodiscard]] Manual read_manual(std::string_view described);
 
-/// The commands in what `fabricbench --help` printed, without their help.
+/// The names in what `fabricbench --help` or `fabricbench list` printed, without their help.
 [[nodiscard]] std::vector<Command> read_commands(std::string_view help);
 
 /// The options that the lines of a --help begin with.
 [[nodiscard]] std::vector<DescribedOption> options_in_help(std::string_view help);
+
+/// The options that a --help only names, in its paragraph `How...`, with what the first of `others` says that has them.
+[[nodiscard]] std::vector<DescribedOption> options_named_in_help(std::string_view help,
+                                                                 const std::vector<Command>& others);
+
+/// Whether the usage in a --help has files that do not belong to an option.
+[[nodiscard]] bool takes_files(std::string_view help);
 
 [[nodiscard]] std::string man_page(const Manual& manual, std::string_view version);
 
@@ -54,7 +63,6 @@ struct Manual {
 [[nodiscard]] std::string zsh_completion(const std::vector<Manual>& manuals, std::string_view prefix);
 [[nodiscard]] std::string fish_completion(const Manual& manual);
 /// Of `fabricbench`, with the programs that it starts.
-[[nodiscard]] std::string fish_completion_of_front(const Manual& front, const std::vector<Manual>& manuals,
-                                                   std::string_view prefix);
+[[nodiscard]] std::string fish_completion_of_front(const std::vector<Manual>& manuals, std::string_view prefix);
 
 }  // namespace fabricbench::manuals

@@ -1,9 +1,11 @@
 """Man pages, and completion in the shells that this machine has."""
 
+import re
 import shutil
 import unittest
 
-from installing import FRONT, InstalledTest, options_in, run
+from completing import by_bash, offered
+from installing import FRONT, LINK_PREFIX, InstalledTest, options_in, run
 
 
 class ManPages(InstalledTest):  # 2 ranks, 40 s
@@ -50,14 +52,10 @@ class ManPages(InstalledTest):  # 2 ranks, 40 s
                 self.assertEqual([line for line in lines if len(line) > 80], [])
 
 
-class Completion(InstalledTest):  # 1 rank, 10 s
+class Completion(InstalledTest):  # 1 rank, 20 s
 
     def bash(self, *words, file=FRONT):
-        """What bash offers for the last word, the others being there."""
-        script = ('source "$1" && shift && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && '
-                  'rule=$(complete -p "${1##*/}") && rule=${rule#*-F } && "${rule%% *}" && printf "%s\\n" "${COMPREPLY[@]}"')
-        folder = self.root / "share/bash-completion/completions"
-        return [line for line in self.succeed("bash", "-c", script, "-", folder / file, *words).splitlines() if line]
+        return by_bash(self.root / "share", self.work, file, *words)
 
     def test_bash_completes_options_by_either_name(self):
         command = self.command_of("all_reduce_perf")
@@ -102,40 +100,116 @@ class Completion(InstalledTest):  # 1 rank, 10 s
             self.assertEqual(self.bash(FRONT, name, "--hosts"), ["--hosts"])
         self.assertEqual(self.bash(FRONT, "find_slow_links", "--vers"), ["--version"])
 
-    def test_zsh_takes_the_file(self):
-        if shutil.which("zsh") is None:
-            self.skipTest("there is no zsh here")
-        file = self.root / "share/zsh/site-functions/_fabricbench"
-        self.succeed("zsh", "-n", file)
-        self.assertIn(f" {self.command_of('all_reduce_perf')} ", file.read_text(encoding="utf-8").splitlines()[0] + " ")
-        # The options that it hands to _arguments.
-        told = self.succeed("zsh", "-f", "-c", "_arguments() { print -l -- $@ }; service=$1; . $2", "-",
-                            self.command_of("all_reduce_perf"), file)
-        self.assertIn("--json[", told)
-        self.assertIn(":MODE:(pipelined isolated)\n", told)
-        told = self.succeed("zsh", "-f", "-c", "_arguments() { print -l -- $@ }; service=$1; words=($1 all-reduce --m); CURRENT=3; . $2",
-                            "-", FRONT, file)
-        self.assertIn("--json[", told)
-        self.assertIn("--hosts[", told)
+    def test_bash_completes_a_separate_equals_sign(self):
+        self.assertEqual(self.bash(FRONT, "run", "--launcher", "=", "sr"), ["srun"])
+        self.assertEqual(self.bash(FRONT, "run", "--hosts", "=", "a,b", "all_reduce", "--order", "="), ["interleaved", "sequential"])
 
-    def test_fish_completes_options(self):
-        if shutil.which("fish") is None:
-            self.skipTest("there is no fish here")
+    def test_fish_takes_every_file(self):
+        self.need("fish")
         folder = self.root / "share/fish/vendor_completions.d"
         for name in self.names():
             with self.subTest(name):
                 self.succeed("fish", "--no-execute", folder / f"{self.command_of(name)}.fish")
-        command = self.command_of("all_reduce_perf")
-        told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{command}.fish; complete -C '{command} --minb'",
-                            env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
-        self.assertTrue(told.startswith("--minbytes\t"), told)
-        told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{command}.fish; complete -C '{command} --timing i'",
-                            env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
-        self.assertTrue(told.startswith("isolated\t"), told)
-        for word, start in (("all_red", "all_reduce\t"), ("all_reduce --minb", "--minbytes\t"), ("all_reduce --hostf", "--hostfile")):
-            told = self.succeed("fish", "--no-config", "-c", f"source {folder}/{FRONT}.fish; complete -C '{FRONT} {word}'",
-                                env={"PATH": "/usr/bin:/bin", "HOME": str(self.work), "TERM": "dumb"})
-            self.assertTrue(told.startswith(start), told)
+
+    def test_zsh_names_every_command_in_its_first_line(self):
+        first = (self.root / "share/zsh/site-functions/_fabricbench").read_text(encoding="utf-8").splitlines()[0]
+        self.assertLessEqual({self.command_of(name) for name in self.names()}, set(first.split()))
+
+    def need(self, shell):
+        if shutil.which(shell) is None:
+            self.skipTest(f"there is no {shell} here")
+
+
+ORDERS = {"interleaved", "sequential"}
+
+# All that is offered for the last word of a line.
+EXACTLY = (
+    ("fabricbench --", {"--help", "--version"}),
+    ("fabricbench tab", {"table"}),
+    ("fabricbench acc", {"accept"}),
+    ("fabricbench sweep", {"sweep_pairs"}),
+    ("fabricbench run all_r", {"all_reduce"}),
+    ("fabricbench run acc", {"accept"}),
+    ("fabricbench run --launcher ", {"mpirun", "srun"}),
+    ("fabricbench run --hosts a,b all_r", {"all_reduce"}),
+    ("fabricbench run --hosts a,b all_reduce --order ", ORDERS),
+    ("fabricbench run -np 2 all-reduce --order=", ORDERS),
+    ("fabricbench all_reduce --order ", ORDERS),
+    ("fabricbench all_reduce --order=", ORDERS),
+    ("fabricbench all-reduce --order ", ORDERS),
+    ("fabricbench all_reduce_perf --order ", ORDERS),
+    ("fabricbench {prefix}all_reduce_perf --order ", ORDERS),
+    ("{prefix}all_reduce_perf --order ", ORDERS),
+    ("{prefix}all_reduce_perf --order=", ORDERS),
+    ("fabricbench all_reduce --hostf", {"--hostfile"}),
+    ("fabricbench run all_reduce --hostf", {"--hostfile"}),
+    ("fabricbench list --", {"--help"}),
+    ("fabricbench help acc", {"accept"}),
+    ("fabricbench table --form p", {"perftest"}),
+    ("fabricbench find_slow_links --import perf", {"perftest"}),
+    ("fabricbench list_hosts --", {"--host", "--hostfile", "--exclude", "--fold", "--slots", "--help", "--version"}),
+)
+
+# Some of what is offered, and what is not.
+AMONG_OTHERS = (
+    ("fabricbench ", {"list", "run", "table", "accept", "all_reduce", "find_slow_links"}, {FRONT, "results.jsonl"}),
+    ("fabricbench help ", {"list", "run", "table", "accept", "all_reduce"}, {"--hosts", "results.jsonl"}),
+    ("fabricbench run ", {"accept", "all_reduce", "find_slow_links"}, {"list", "run", "table", "results.jsonl"}),
+    ("fabricbench run tab", set(), {"table"}),
+    ("fabricbench run --", {"--hosts", "--hostfile", "--launcher", "--dry-run", "--help"}, {"--order", "--version"}),
+    ("fabricbench list ", set(), {"--hosts", "results.jsonl"}),
+    ("fabricbench accept --", {"--baseline", "--recheck", "--dry-run", "--launcher", "--agent"}, {"--hosts", "-np"}),
+    ("fabricbench sweep_pairs --", {"--find", "--records", "--test", "--rdma", "--min-bandwidth"}, {"--hosts", "--record"}),
+    ("fabricbench run sweep_pairs --", {"--find", "--records", "--test"}, {"--hosts"}),
+    ("fabricbench record_baseline --", {"--launches", "--keep-going"}, {"--hosts", "--hostfile"}),
+    ("fabricbench selftest --", {"--quick", "--list"}, {"--hosts", "--hostfile"}),
+    ("fabricbench find_slow_links --", {"--import", "--json", "--version"}, {"--launcher", "--hosts", "--dry-run"}),
+    ("fabricbench table ", {"results.jsonl"}, {"--hosts"}),
+    ("fabricbench record_baseline ", {"results.jsonl"}, {"--hosts"}),
+    ("fabricbench all_reduce --json ", {"results.jsonl"}, {"--hosts"}),
+    ("{prefix}find_slow_links res", {"results.jsonl"}, set()),
+)
+
+
+class CompletionOfLines(InstalledTest):  # 1 rank, 60 s
+
+    def check(self, shell):
+        if shutil.which(shell) is None:
+            self.skipTest(f"there is no {shell} here")
+        (self.work / "results.jsonl").touch()
+        lines = [case[0].format(prefix=LINK_PREFIX) for case in EXACTLY + AMONG_OTHERS]
+        offers = dict(zip(lines, offered(shell, self.root / "share", self.work, lines)))
+        for line, expected in EXACTLY:
+            with self.subTest(line):
+                self.assertEqual(offers[line.format(prefix=LINK_PREFIX)], expected)
+        for line, expected, unwanted in AMONG_OTHERS:
+            with self.subTest(line):
+                found = offers[line.format(prefix=LINK_PREFIX)]
+                self.assertLessEqual(expected, found)
+                self.assertEqual(unwanted & found, set())
+
+    def test_bash(self):
+        self.check("bash")
+
+    def test_zsh(self):
+        self.check("zsh")
+
+    def test_fish(self):
+        self.check("fish")
+
+    def test_dashes_stand_for_underscores(self):
+        for shell, expected in (("bash", "all-reduce"), ("zsh", "all_reduce"), ("fish", "all_reduce")):
+            if shutil.which(shell) is not None:
+                with self.subTest(shell):
+                    told = offered(shell, self.root / "share", self.work, [f"{FRONT} all-re", f"{FRONT} run all-re"])
+                    self.assertEqual(told, [{expected}, {expected}])
+
+    def test_the_help_of_a_script_has_every_option_that_is_offered(self):
+        for script in ("accept", "check_node_pair", "gpu_check", "rdma_check", "record_baseline", "selftest", "sweep_pairs"):
+            with self.subTest(script):
+                [told] = offered("bash", self.root / "share", self.work, [f"{FRONT} {script} --"])
+                self.assertGreater(len(told), 3)
+                self.assertLessEqual(told, set(re.findall(r"--[a-z-]+", self.succeed(self.bin / FRONT, script, "--help"))))
 
 
 if __name__ == "__main__":

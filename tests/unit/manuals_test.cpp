@@ -79,22 +79,58 @@ TEST(ManPage, HasNoExitStatusTwice) {
   EXPECT_FALSE(has(man_page(manual, "1.2"), ".SH EXIT STATUS"));
 }
 
+TEST(OptionsNamedInHelp, AreThoseOfAnotherCommand) {
+  const std::vector<Command> others = {{"other", "", "usage: other\n\n  --rate X  rate\n  --rdma\n  --help\n"}};
+  const std::vector<DescribedOption> options = options_named_in_help(
+      "usage: x\n\n  --own  not How\n\nHow (see other --help): --rate,\n--rdma, --none\n\n--rdma\n", others);
+  ASSERT_EQ(options.size(), 2U);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--rate"}));
+  EXPECT_EQ(options[0].value, "X");
+  EXPECT_EQ(options[1].names, (std::vector<std::string>{"--rdma"}));
+  EXPECT_TRUE(options_named_in_help("usage: x\n\n  --rdma  of its own\n", others).empty());
+}
+
+TEST(TakesFiles, IsReadFromTheUsage) {
+  EXPECT_TRUE(takes_files("usage: x [OPTION]... FILE -- COMMAND...\n"));
+  EXPECT_TRUE(takes_files("Compares.\nUsage: x compare [OPTIONS] [files...]\n\n"));
+  EXPECT_TRUE(takes_files("usage: x plot [-h] [--title TEXT]\n      RUN.jsonl [RUN.jsonl ...]\n\nDraws.\n"));
+  EXPECT_FALSE(takes_files("usage: x check [--record FILE]\n       [--part NAME]\n\n  --record FILE  write\n"));
+  EXPECT_FALSE(takes_files("Which file?\n  a  reads a file\n"));
+}
+
+std::vector<Manual> with_front() {
+  Manual tool = read_manual(kDescribed);
+  tool.launched = true;
+  Manual front;
+  front.name = "fabricbench";
+  front.about = {"Starts."};
+  front.commands = {{"run", "run one", "usage: x\n\n  --hosts LIST  hosts\n  --help\n"}};
+  front.scripts = {{"accept", "a cluster: all", "usage: x accept\n\n  --time TIME  time\n"}};
+  return {tool, front};
+}
+
 TEST(Completion, ForBashSaysWhatEachOptionTakes) {
-  const std::string text = bash_completion({read_manual(kDescribed)}, "fb_");
+  const std::string text = bash_completion(with_front(), "fb_");
   EXPECT_TRUE(has(text,
-                  "fb_tool | \"fb_tool \"* | tool | \"tool \"*) "
-                  "words='-b:- --min-bytes:- --check:0|1|all --place:in|out --json:file --quiet:' files=yes ;;"))
+                  "        tool) words='-b:- --min-bytes:- --check:0|1|all --place:in|out --json:file --quiet:' "
+                  "files=yes launched=yes ;;\n"))
       << text;
-  EXPECT_TRUE(has(text, "complete -o filenames -F _fabricbench fb_tool tool\n"));
+  EXPECT_TRUE(has(text, "        accept) words='--time:-' files=no launched=no ;;\n"));
+  EXPECT_TRUE(has(text, "    commands='run'\n    programs='tool accept'\n    launch_options='--hosts:-'\n"));
+  EXPECT_TRUE(has(text, "complete -o filenames -F _fabricbench fb_tool tool fabricbench\n"));
 }
 
 TEST(Completion, ForZshQuotesTheHelp) {
-  const std::string text = zsh_completion({read_manual(kDescribed)}, "fb_");
-  EXPECT_EQ(text.rfind("#compdef fb_tool tool\n", 0), 0U);
-  EXPECT_TRUE(has(text, "'--min-bytes[it'\\''s the first\\: \\[8\\]]:SIZE: '"));
-  EXPECT_TRUE(has(text, "'--check[check]:0|1|all:(0 1 all)'"));
-  EXPECT_TRUE(has(text, "'--place[where]:WHERE:(in out)'"));
-  EXPECT_TRUE(has(text, "'--json[write]:FILE:_files'"));
+  const std::string text = zsh_completion(with_front(), "fb_");
+  EXPECT_EQ(text.rfind("#compdef fb_tool tool fabricbench\n", 0), 0U);
+  EXPECT_TRUE(has(text, "'--min-bytes=[it'\\''s the first\\: \\[8\\]]:SIZE: '"));
+  EXPECT_TRUE(has(text, "'--check=[check]:0|1|all:(0 1 all)'"));
+  EXPECT_TRUE(has(text, "'--place=[where]:WHERE:(in out)'"));
+  EXPECT_TRUE(has(text, "'--json=[write]:FILE:_files'"));
+  EXPECT_TRUE(has(text, "'--quiet[.say less]'"));
+  EXPECT_TRUE(has(text, "'accept:a cluster\\: all'"));
+  EXPECT_TRUE(has(text, "'--hosts=[]:LIST: '"));
+  EXPECT_TRUE(has(text, "'--time[]:TIME: '")) << "scripts do not take --time=20m";
 }
 
 TEST(Completion, ForFishHasBothNamesOfAnOption) {
@@ -103,6 +139,15 @@ TEST(Completion, ForFishHasBothNamesOfAnOption) {
   EXPECT_TRUE(has(text, "complete -c fb_tool -l check -x -a '0 1 all' -d 'check'\n"));
   EXPECT_TRUE(has(text, "complete -c fb_tool -l place -x -a 'in out' -d 'where'\n"));
   EXPECT_FALSE(has(text, "complete -c fb_tool -f\n")) << "it takes files";
+}
+
+TEST(Completion, ForFishHasProgramsBehindRun) {
+  const std::string text = fish_completion_of_front(with_front(), "fb_");
+  EXPECT_TRUE(has(text, "complete -c fabricbench -n '__fabricbench_is \"\" help run' -a tool -d 'Reads a file.'\n"));
+  EXPECT_TRUE(has(text, "complete -c fabricbench -n '__fabricbench_is \"\" help' -a run -d 'run one'\n"));
+  EXPECT_TRUE(has(text, "complete -c fabricbench -n '__fabricbench_is accept' -l time -x\n"));
+  EXPECT_TRUE(has(text, "complete -c fabricbench -n '__fabricbench_is tool' -l hosts -x\n"));
+  EXPECT_TRUE(has(text, "complete -c fabricbench -n '__fabricbench_is tool' -F\n"));
 }
 
 }  // namespace manuals_test
