@@ -174,13 +174,13 @@ std::string completed_commands(const std::vector<Manual>& manuals, std::string_v
   return text;
 }
 
-/// The function that each shell calls first: text with PREFIX in it.
+/// `text` with the prefix of links, as plain names would have it, for PREFIX.
 std::string with_prefix(std::string_view text, std::string_view prefix) {
   return replaced(std::string(text), "PREFIX", replaced(std::string(prefix), "-", "_"));
 }
 
 constexpr std::string_view kBashFunctions = R"(
-# As programs are listed: all_reduce for fb_all-reduce_perf.
+# As programs are listed: all_reduce for PREFIXall-reduce_perf.
 _fabricbench_plain() {
     plain=${1//-/_}
     plain=${plain#PREFIX}
@@ -251,7 +251,7 @@ _fabricbench() {
 )";
 
 constexpr std::string_view kZshFunctions = R"(
-# As programs are listed: all_reduce for fb_all-reduce_perf.
+# As programs are listed: all_reduce for PREFIXall-reduce_perf.
 _fabricbench_plain() {
     plain=${1//-/_}
     plain=${plain#PREFIX}
@@ -305,7 +305,7 @@ fi
 )";
 
 constexpr std::string_view kFishFunctions = R"(
-# As programs are listed: all_reduce for fb_all-reduce_perf.
+# As programs are listed: all_reduce for PREFIXall-reduce_perf.
 function __fabricbench_plain
     string replace -a -- - _ $argv | string replace -r '^PREFIX' '' | string replace -r '_perf$' ''
 end

@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include "common/core/exit_status.h"
 #include "manuals/manual.h"
 
 namespace fabricbench::manuals {
@@ -44,14 +45,17 @@ std::string all_of(int descriptor) {
   return text;
 }
 
+enum class Errors { kShown, kHidden };
+
 /// What a program prints on standard output when it is called by the first of `words`.
-Said run(const fs::path& program, std::vector<std::string> words) {
+Said run(const fs::path& program, std::vector<std::string> words, Errors errors = Errors::kShown) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
+  if (errors == Errors::kHidden) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
@@ -92,13 +96,14 @@ Manual manual_of_front(const fs::path& program) {
   return manual;
 }
 
-/// Of the names in the list, those that have a help and are neither commands nor programs.
+/// Of the names in the list, those that are neither commands nor programs, nor programs that this build leaves out.
 std::vector<Command> scripts_of_front(const fs::path& program, const std::vector<std::string>& known) {
   std::vector<Command> scripts;
   for (Command& entry : read_commands(told_by(program, {std::string(kFront), "list"}))) {
     if (std::find(known.begin(), known.end(), entry.name) != known.end()) continue;
-    Said said = run(program, {std::string(kFront), entry.name, "--help"});
-    if (said.status != 0) continue;  // a program that this build leaves out
+    Said said = run(program, {std::string(kFront), entry.name, "--help"}, Errors::kHidden);
+    if (WIFEXITED(said.status) && WEXITSTATUS(said.status) == static_cast<int>(ExitStatus::kMissing)) continue;
+    if (said.status != 0) throw std::runtime_error(fmt::format("{} {} --help fails", kFront, entry.name));
     entry.help = std::move(said.text);
     scripts.push_back(std::move(entry));
   }
