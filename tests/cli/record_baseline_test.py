@@ -75,7 +75,7 @@ class Script(BaselineTest):  # 1 rank, 8 s
                 ("there are two files, 'a' and 'b'; put -- before the command", ("a", "b")),
                 ("--spread 'soon' is not a time; give one such as 90s, 20m or 8h", ("--spread", "soon")),
                 ("--launches '0' is not a number of launches; give one from 1 to 9999", ("--launches", 0)),
-                ("'--launch' is not an option of record_baseline.sh; run", ("--launch",))):
+                ("'--launch' is not an option of record_baseline.sh; the nearest is --launches; run", ("--launch",))):
             result = self.script(*arguments)
             self.assertEqual((result.status, result.stdout, result.stderr.count("\n")), (2, "", 1))
             self.assertTrue(result.stderr.startswith(f"record_baseline.sh: {message}"), result.stderr)
