@@ -26,17 +26,12 @@
 namespace fabricbench {
 namespace {
 
-bool lacks_processors(const RankFacts& rank) { return rank.processes_on_host > rank.processors_on_host; }
-
 std::string text_of(const Totals::Slowest& slowest, const RankFacts& rank, std::size_t ranks, std::string_view blocks) {
-  std::string text = fmt::format(
+  return fmt::format(
       "Rank {} of host {} took longest in {:.0f} % of the samples ({:.0f} % would be chance), and most often in {} of "
       "{} {}; its mean time is {:+.1f} % from the median of the others",
       rank.rank, rank.host, slowest.share * 100, 100.0 / static_cast<double>(ranks), slowest.leader.blocks,
       slowest.leader.all_blocks, blocks, slowest.excess * 100);
-  if (!lacks_processors(rank)) return text;
-  return fmt::format("{}. This host has {} processes for {}, which may be why", text, rank.processes_on_host,
-                     counted(rank.processors_on_host, "processor"));
 }
 
 std::string text_of(const Totals::Idlest& idlest, std::string_view what, const RankFacts& rank,
@@ -55,9 +50,13 @@ void note_ranks(const Totals& totals, const Context& context, int group, std::ve
     if (rank.group == group) ranks[rank.group_rank] = &rank;
   }
   const auto count = static_cast<std::int64_t>(ranks.size());
+  // Where ranks share processors, some rank always waits and takes longest, and a notice says so.
+  const bool lacks_processors = std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) {
+    return rank.second->processes_on_host > rank.second->processors_on_host;
+  });
   const std::string_view blocks = context.options.iterations ? "sizes" : "epochs";
   const auto slowest = totals.slowest_rank(group, count);
-  if (slowest && ranks.contains(slowest->leader.rank)) {
+  if (slowest && !lacks_processors && ranks.contains(slowest->leader.rank)) {
     notes.push_back(text_of(*slowest, *ranks.at(slowest->leader.rank), ranks.size(), blocks));
   }
   if (context.figure != Figure::kCollective) return;  // of a pair, one side may well sleep while the other works
@@ -66,10 +65,8 @@ void note_ranks(const Totals& totals, const Context& context, int group, std::ve
     notes.push_back(text_of(*stopped, "was stopped or asleep", *ranks.at(stopped->leader.rank), blocks));
   }
   const auto waiting = totals.waiting_rank(group, count);
-  if (!waiting || !ranks.contains(waiting->leader.rank)) return;
-  const RankFacts& rank = *ranks.at(waiting->leader.rank);
-  if (lacks_processors(rank)) return;  // then some rank always waits, and a notice says so
-  notes.push_back(text_of(*waiting, "waited for a processor", rank, blocks));
+  if (!waiting || lacks_processors || !ranks.contains(waiting->leader.rank)) return;
+  notes.push_back(text_of(*waiting, "waited for a processor", *ranks.at(waiting->leader.rank), blocks));
 }
 
 /// Adds a note on each group, and one on the slowest group.
