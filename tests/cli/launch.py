@@ -14,6 +14,7 @@ import unittest
 from collections import namedtuple
 from pathlib import Path
 
+from launcher_faults import launcher_blames_wrongly
 from resident import MPIEXEC, POOL
 
 # The programs as they are installed, where there are such, and those of tests/programs.
@@ -177,6 +178,7 @@ def launcher_crashed(result):
     """True where mpirun itself did: that of Open MPI 4.1 may, while it ends a job and a rank's message on MPI_Abort comes
     in: once in thousands of jobs, and more often on a busy machine."""
     crashed = result.status == -signal.SIGSEGV and "orte_rml_oob_send_buffer_nb" in result.stderr
+    crashed = crashed or (result.status == 1 and launcher_blames_wrongly(result.stdout, result.stderr))
     if crashed:
         print(f"mpirun crashed, and the test runs it again: {result.stderr}", file=sys.stderr, flush=True)
     return crashed
