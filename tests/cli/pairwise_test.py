@@ -6,7 +6,7 @@ import itertools
 from launch import ProgramTest, fault, in_a_few_tries
 from sweeping import PAIRWISE, Sweeping, directions
 
-USAGE, MISSING, TIMEOUT, WRONG_DATA = 2, 3, 4, 5
+USAGE, MISSING, TIMEOUT, WRONG_DATA, TOO_SLOW = 2, 3, 4, 5, 6
 QUICK = ("-b", "64K", "-n", 3, "--window", 4)
 
 
@@ -96,6 +96,16 @@ class Files(Sweeping):  # 3 ranks, 1 s
         self.sweep(*QUICK, "--csv", file, ranks=3)
         lines = list(csv.DictReader(file.read_text().splitlines()))
         self.assertEqual(len(lines), 6)
+
+    def test_required_bandwidth(self):
+        """Status 6 and the slowest reading, or status 0."""
+        result, lines = self.sweep_to_end(TOO_SLOW, *QUICK, "--min-bw", 100000, ranks=3)
+        slowest = min((line for line in lines if line["kind"] == "reading"), key=lambda line: line["bandwidth_gb_per_s"])
+        self.assertRegex(result.stderr, r"pairwise_bw: 6 of 6 readings are below 100000 GB/s, which --min-bw requires; the slowest is "
+                                        rf"rank {slowest['from']} on \S+ -> rank {slowest['to']} on \S+, \S+ GB/s\n")
+        self.assertIs(lines[-1]["fast_enough"], False)
+        _, lines = self.sweep_to_end(0, *QUICK, "--min-bw", 0.000001, ranks=3)
+        self.assertIs(lines[-1]["fast_enough"], True)
 
     def test_endpoints(self):
         _, lines = self.run_json(*QUICK, program=PAIRWISE, ranks=3)

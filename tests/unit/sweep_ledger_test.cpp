@@ -171,6 +171,26 @@ TEST(Ledger, ThousandEndpoints) {
   EXPECT_EQ(readings, 32 * 512);
 }
 
+TEST(Ledger, NamesTheSlowestReadingBelowWhatIsRequired) {
+  Ledger ledger(
+      {"rank 0 on a", "rank 1 on b"}, kSize, [](const PairReading& /*reading*/) {}, 1e9);
+  ledger.begin({.number = 0, .round = 0, .meetings = {{0, 1}}});
+  const auto reading = [](int from, double bandwidth) {
+    Report report;
+    report.from = from;
+    report.bandwidth = bandwidth;
+    return report;
+  };
+  ledger.note(0, reading(1, 0.9e9));
+  EXPECT_EQ(ledger.ending().fast_enough, false);
+  ledger.note(1, reading(0, 0.5e9));
+  const Ending ending = ledger.ending();
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow));
+  EXPECT_EQ(
+      ending.reason,
+      "2 of 2 readings are below 1 GB/s, which --min-bw requires; the slowest is rank 0 on a -> rank 1 on b, 0.5 GB/s");
+}
+
 TEST(EndpointStatistics, MediansAndTheLeastPartner) {
   EndpointStatistics own(5);
   own.note_sent(1, 4e9);

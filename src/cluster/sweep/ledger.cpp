@@ -38,8 +38,12 @@ Report report_of(std::int64_t step, const Flows& flows, const StepResult& result
   return report;
 }
 
-Ledger::Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish)
-    : names_(std::move(names)), size_(size), publish_(std::move(publish)), reported_(names_.size(), 1) {}
+Ledger::Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish, double required)
+    : names_(std::move(names)),
+      size_(size),
+      publish_(std::move(publish)),
+      required_(required),
+      reported_(names_.size(), 1) {}
 
 void Ledger::begin(const Step& step) {
   step_ = step;
@@ -57,6 +61,7 @@ void Ledger::note(int endpoint, const Report& report) {
   carried_ += size_ * static_cast<Bytes>(report.messages * report.windows);
   if (report.status == ReadingStatus::kTimeout || report.status == ReadingStatus::kNotTried) ++timed_out_;
   if (report.status == ReadingStatus::kWrong) ++wrong_;
+  if (report.status == ReadingStatus::kOk && report.bandwidth < required_) judge(report, endpoint);
   publish_({.round = step_.round,
             .concurrent = static_cast<int>(step_.meetings.size()),
             .from = *report.from,
@@ -74,6 +79,12 @@ void Ledger::note(int endpoint, const Report& report) {
             .latency = report.latency,
             .wrong = report.wrong,
             .reason = report.reason});
+}
+
+/// Of a reading below what is required.
+void Ledger::judge(const Report& report, int to) {
+  ++slow_;
+  if (!slowest_ || report.bandwidth < slowest_->bandwidth) slowest_ = Slowest{*report.from, to, report.bandwidth};
 }
 
 std::string Ledger::missing() const {
@@ -104,6 +115,14 @@ Ending Ledger::ending() const {
   ExitStatus status = ExitStatus::kOk;
   ending.reason = "all pairs were measured";
   ending.precision = "Precision: a reading is one visit to a pair, and has no interval; repeat what matters";
+  if (required_ > 0) ending.fast_enough = slow_ + timed_out_ + wrong_ == 0;
+  if (slowest_) {
+    status = ExitStatus::kTooSlow;
+    ending.reason = fmt::format(
+        "{} of {} readings are below {:g} GB/s, which --min-bw requires; the slowest is {} -> {}, {:.4g} GB/s", slow_,
+        readings_, required_ / 1e9, names_[static_cast<std::size_t>(slowest_->from)],
+        names_[static_cast<std::size_t>(slowest_->to)], slowest_->bandwidth / 1e9);
+  }
   if (timed_out_ > 0) {
     status = ExitStatus::kTimeout;
     ending.reason = fmt::format("{} of {} readings could not be taken within the time limit", timed_out_, readings_);

@@ -43,8 +43,9 @@ void describe(Form& form, Record& report) {
 /// It passes every reading on at once and keeps none, so its memory grows with the endpoints, not with their pairs.
 class Ledger {
  public:
-  /// `names` of the endpoints, such as `rank 3 on node-07`. `publish` is given every reading.
-  Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish);
+  /// `names` of the endpoints, such as `rank 3 on node-07`. `publish` is given every reading. `required`: bytes per
+  /// second of each reading; 0: none.
+  Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish, double required = 0);
 
   void begin(const Step& step);
   void note(int endpoint, const Report& report);
@@ -61,14 +62,24 @@ class Ledger {
   [[nodiscard]] Ending ending() const;
 
  private:
+  void judge(const Report& report, int to);
+
   std::vector<std::string> names_;
   Bytes size_;
   std::function<void(PairReading)> publish_;
+  double required_;
   Step step_;
   std::vector<std::uint8_t> reported_;  // by endpoint
   std::size_t waiting_ = 0;             // endpoints that have not reported
   bool has_abandoned_ = false;
   Bytes carried_ = 0;
+  struct Slowest {
+    int from = 0;
+    int to = 0;
+    double bandwidth = 0;
+  };
+  std::optional<Slowest> slowest_;  // of the readings below what is required
+  std::int64_t slow_ = 0;           // their number
   std::int64_t readings_ = 0;
   std::int64_t timed_out_ = 0;
   std::int64_t wrong_ = 0;

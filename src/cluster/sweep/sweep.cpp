@@ -113,13 +113,15 @@ SweepRun::SweepRun(Run& run, const Measured& measured)
       case_(run.setup.cases.front().cases.front()),
       steps_(open_steps(run, measured)),
       meter_(*run.setup.backend.session, run.workspace, mailbox_, options_, case_, [this] { collect(kFewReports); }),
-      ledger_(names_, case_.size,
-              [this](PairReading reading) {
-                progress_.clear();
-                add_facts(reading, facts_);
-                run_.outputs.record(reading);
-                steps_->note(reading);
-              }),
+      ledger_(
+          names_, case_.size,
+          [this](PairReading reading) {
+            progress_.clear();
+            add_facts(reading, facts_);
+            run_.outputs.record(reading);
+            steps_->note(reading);
+          },
+          options_.min_bandwidth_gb_per_s * 1e9),
       own_(endpoints_),
       progress_(progress_form(is_first(), options_.progress)) {}
 

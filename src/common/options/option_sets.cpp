@@ -440,6 +440,11 @@ OptionSet least_bandwidth() {
                  number(&Options::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9))};
 }
 
+OptionSet least_reading() {
+  return {option(kOutput, "--min-bw", "GB/S", "exit 6 if a reading of some pair is below this",
+                 number(&Options::min_bandwidth_gb_per_s, "--min-bw", 0, 1e9))};
+}
+
 OptionSet least_average_busbw() {
   return {option(kOutput, "--min-bw", "GB/S",
                  "exit 6 if the average bus bandwidth is below this, with --like nccl-tests below 0.9 of this",

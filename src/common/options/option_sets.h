@@ -43,6 +43,7 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet progress();                                                           ///< --progress
 [[nodiscard]] OptionSet quick();
 [[nodiscard]] OptionSet least_bandwidth();      ///< --min-bw, of pairs
+[[nodiscard]] OptionSet least_reading();        ///< --min-bw, of sweeps over pairs
 [[nodiscard]] OptionSet least_average_busbw();  ///< --min-bw, of collectives
 
 }  // namespace fabricbench::option_sets

@@ -261,7 +261,7 @@ Program sweep_program(const std::string& name, const std::string& summary) {
                         "until the slow hosts are known; find_slow_links reads the record"},
                        {fmt::format("mpirun -np 8 {} --level gpu", name), "every pair of eight GPUs"}},
           .options = join({sweep(), quick(), seed(), timeout(), buffers(), library(), window(), concurrent(), device(),
-                           json(), csv(), quiet(), progress()}),
+                           json(), csv(), quiet(), least_reading(), progress()}),
           .defaults = defaults_of_sweeps(),
           .completions = {complete_level},
           .checks = {check_iterations, check_sweep, check_planning}};
