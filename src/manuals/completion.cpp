@@ -179,7 +179,8 @@ std::string with_prefix(std::string_view text, std::string_view prefix) {
   return replaced(std::string(text), "PREFIX", replaced(std::string(prefix), "-", "_"));
 }
 
-constexpr std::string_view kBashFunctions = R"(
+/// In bash and zsh alike.
+constexpr std::string_view kPlainFunction = R"(
 # As programs are listed: all_reduce for PREFIXall-reduce_perf.
 _fabricbench_plain() {
     plain=${1//-/_}
@@ -187,7 +188,9 @@ _fabricbench_plain() {
     plain=${plain%_perf}
 }
 
-# What may stand at the cursor behind fabricbench.
+)";
+
+constexpr std::string_view kBashFunctions = R"(# What may stand at the cursor behind fabricbench.
 _fabricbench_front() {
     local place=1
     if ((COMP_CWORD == 1)); then
@@ -250,15 +253,7 @@ _fabricbench() {
 }
 )";
 
-constexpr std::string_view kZshFunctions = R"(
-# As programs are listed: all_reduce for PREFIXall-reduce_perf.
-_fabricbench_plain() {
-    plain=${1//-/_}
-    plain=${plain#PREFIX}
-    plain=${plain%_perf}
-}
-
-# A typed - also stands for _.
+constexpr std::string_view kZshFunctions = R"(# A typed - also stands for _.
 _fabricbench_all_names() { _describe -t commands command all_names -M 'm:-=_' }
 _fabricbench_programs() { _describe -t commands program programs -M 'm:-=_' }
 
@@ -352,7 +347,7 @@ std::string bash_completion(const std::vector<Manual>& manuals, std::string_view
   text += fmt::format(
       "    esac\n}}\n\n_fabricbench_lists() {{\n    commands='{}'\n    programs='{}'\n    launch_options='{}'\n}}\n",
       names_of(entries, true), names_of(entries, false), bash_words(launch_options(entries)));
-  return text + with_prefix(kBashFunctions, prefix) +
+  return text + with_prefix(kPlainFunction, prefix) + with_prefix(kBashFunctions, prefix) +
          fmt::format("complete -o filenames -F _fabricbench{}\n", completed_commands(manuals, prefix));
 }
 
@@ -370,7 +365,7 @@ std::string zsh_completion(const std::vector<Manual>& manuals, std::string_view 
   text += "    esac\n}\n\n";
   text += fmt::format("local -a commands=(\n{})\nlocal -a programs=(\n{})\nlocal -a launch_options=(\n{})\n",
                       zsh_names(entries, true), zsh_names(entries, false), zsh_options(launch_options(entries), true));
-  return text + with_prefix(kZshFunctions, prefix);
+  return text + with_prefix(kPlainFunction, prefix) + with_prefix(kZshFunctions, prefix);
 }
 
 std::string fish_completion(const Manual& manual) {

@@ -62,6 +62,11 @@ class Ledger {
   [[nodiscard]] Ending ending() const;
 
  private:
+  struct Slowest {
+    int from = 0;
+    int to = 0;
+    double bandwidth = 0;
+  };
   void judge(const Report& report, int to);
 
   std::vector<std::string> names_;
@@ -73,11 +78,6 @@ class Ledger {
   std::size_t waiting_ = 0;             // endpoints that have not reported
   bool has_abandoned_ = false;
   Bytes carried_ = 0;
-  struct Slowest {
-    int from = 0;
-    int to = 0;
-    double bandwidth = 0;
-  };
   std::optional<Slowest> slowest_;  // of the readings below what is required
   std::int64_t slow_ = 0;           // their number
   std::int64_t readings_ = 0;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cluster/tools/link_prefix.h"
 #include "common/core/nearest_names.h"
@@ -158,8 +158,8 @@ std::string nearest_entries(std::string_view given) {
   for (const std::string_view command : {"list", "run"}) {  // which answer no question
     known.push_back({name_distance(name, command), std::string(command)});
   }
-  const std::vector<std::string> near = nearest_names(name, known);
-  return near.empty() ? "" : fmt::format("; the nearest {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
+  const std::string nearest = the_nearest(name, std::move(known));
+  return nearest.empty() ? "" : "; " + nearest;
 }
 
 std::string text_of_catalogue() {

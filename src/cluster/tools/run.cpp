@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cluster/tools/commands.h"
 #include "cluster/tools/scripts.h"
@@ -99,8 +98,8 @@ std::string nearest_launch_options(std::string_view given) {
     if (option.name == given) return "";
     known.push_back({name_distance(given, option.name), std::string(option.name)});
   }
-  const std::vector<std::string> near = nearest_names(given, known);
-  return near.empty() ? "" : fmt::format("; the nearest {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
+  const std::string nearest = the_nearest(given, std::move(known));
+  return nearest.empty() ? "" : "; " + nearest;
 }
 
 LaunchWords take_launch_options(const std::vector<std::string>& words, bool everywhere) {

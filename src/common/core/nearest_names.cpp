@@ -5,6 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace fabricbench {
 namespace {
 
@@ -45,6 +48,11 @@ std::vector<std::string> nearest_names(std::string_view given, std::vector<NearN
     if (texts.size() < kMost) texts.push_back(name.text);
   }
   return texts;
+}
+
+std::string the_nearest(std::string_view given, std::vector<NearName> names) {
+  const std::vector<std::string> near = nearest_names(given, std::move(names));
+  return near.empty() ? "" : fmt::format("the nearest {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
 }
 
 }  // namespace fabricbench

@@ -21,4 +21,7 @@ struct NearName {
 /// The texts of up to three names that may be slips of `given`, nearest first.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view given, std::vector<NearName> names);
 
+/// The same for a message: `the nearest is --minbytes`, or `the nearest are list, table`; empty if there is none.
+[[nodiscard]] std::string the_nearest(std::string_view given, std::vector<NearName> names);
+
 }  // namespace fabricbench

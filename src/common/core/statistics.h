@@ -13,7 +13,7 @@ namespace fabricbench {
 /// The middle value, or the mean of the two middle values. `values` is not empty and may be in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
-/// 0 < values.size()
+/// The arithmetic mean. `values` is not empty.
 [[nodiscard]] double mean(std::span<const double> values);
 
 /// The smallest value such that a share `q` of all values is not above it (nearest rank). `sorted` is ascending and not

@@ -10,11 +10,11 @@
 
 #include "common/core/clock.h"
 #include "common/measure/bench_subject.h"
+#include "common/measure/visit_progress.h"
 
 namespace fabricbench {
 namespace {
 
-constexpr Seconds kLong = 30;    // of a run, which then says how long it will take
 constexpr Seconds kTelling = 1;  // of a measurement, by which the time of larger sizes can be told
 constexpr Bytes kLarge =
     1 << 20;  // sizes from which times grow with them, and a wait for a processor is not most of it
@@ -24,7 +24,7 @@ constexpr Bytes kLarge =
 void Bench::announce(std::int64_t cases) const {
   if (!team_.world().is_root() || options_.iterations) return;
   const Seconds most = static_cast<double>(cases) * options_.time_budget;
-  if (most * kFirstShare < kLong) return;
+  if (most * kFirstShare < kLongRun) return;
   fmt::print(stderr,
              "fabricbench: {} measurements of {} to {} each take {} to {}; a lower --time-budget shortens them\n",
              cases, readable_duration(options_.time_budget * kFirstShare), readable_duration(options_.time_budget),
@@ -61,7 +61,7 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::
     all += visit * static_cast<double>(std::min(subjects[i].most_epochs, options_.epochs));
     longest = std::max(longest, visit);
   }
-  if (all < kLong || all < options_.time_budget * static_cast<double>(subjects.size())) return;
+  if (all < kLongRun || all < options_.time_budget * static_cast<double>(subjects.size())) return;
   has_announced_ = true;
   fmt::print(stderr,
              "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}\n",
@@ -84,7 +84,7 @@ double Bench::times_as_long(std::span<const Subject> rest, const Case& measured)
 void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took) {
   if (has_announced_ || took < kTelling || measured.size == 0 || !team_.world().is_root()) return;
   const Seconds left = took * times_as_long(rest, measured);
-  if (left < kLong) return;
+  if (left < kLongRun) return;
   has_announced_ = true;
   fmt::print(stderr, "fabricbench: the remaining {} measurements take about {}; a lower --iters shortens them\n",
              rest.size(), readable_duration(left));

@@ -34,14 +34,13 @@ VisitProgress::~VisitProgress() {
 /// The first line comes as soon as much time is left to tell.
 void VisitProgress::watch() {
   constexpr std::chrono::milliseconds kInterval(500);
-  constexpr Seconds kLong = 30;
   bool has_told = false;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kInterval, [this] { return is_over_; })) {
     const auto done = static_cast<std::int64_t>(heartbeat_.steps() - first_step_);
     const Seconds elapsed = now() - began_;
     const std::optional<Seconds> left = time_left(done, operations_, elapsed, rest_);
-    if (!progress_.is_due() && (has_told || left.value_or(0) < kLong)) continue;
+    if (!progress_.is_due() && (has_told || left.value_or(0) < kLongRun)) continue;
     has_told = true;
     const std::string text =
         left ? fmt::format("{} of {} operations, about {} left", done, operations_, readable_duration(*left))

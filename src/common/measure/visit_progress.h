@@ -13,6 +13,9 @@
 
 namespace fabricbench {
 
+/// A run that takes longer says at once how long it will take.
+inline constexpr Seconds kLongRun = 30;
+
 /// Tells of the progress of one visit while this lives, from a thread: the timed loop has no time for it. Nobody else
 /// may use `progress` meanwhile.
 class VisitProgress {

@@ -106,8 +106,8 @@ std::string nearest_options(const CLI::App& app, const std::vector<OtherName>& o
   for (const OtherName& other : others) {
     known.push_back({name_distance(given, std::string_view(other.name).substr(2)), other.meaning});
   }
-  const std::vector<std::string> near = nearest_names(given, known);
-  return near.empty() ? "" : fmt::format("the nearest {} {}; ", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
+  const std::string nearest = the_nearest(given, std::move(known));
+  return nearest.empty() ? "" : nearest + "; ";
 }
 
 void refuse_leftovers(const CLI::App& app, const std::vector<OtherName>& others) {
