@@ -21,13 +21,13 @@ set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS ${mpi_package_deb})
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${FABRICBENCH_BROUGHT_LIBRARIES})
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-plotly, parallel")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-matplotlib, python3-plotly, parallel")
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0")
 set(CPACK_RPM_PACKAGE_GROUP "Applications/System")
 set(CPACK_RPM_PACKAGE_REQUIRES ${mpi_package_rpm})
-set(CPACK_RPM_PACKAGE_SUGGESTS "python3, python3-jinja2, python3-plotly, parallel")
+set(CPACK_RPM_PACKAGE_SUGGESTS "python3, python3-jinja2, python3-matplotlib, python3-plotly, parallel")
 # Those are neither offered to other packages nor asked of them.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%global __provides_exclude_from /lib.*/fabricbench/
 %global __requires_exclude ^lib(fmt|simdjson|hwloc)[.]so")

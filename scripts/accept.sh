@@ -151,6 +151,7 @@ set_option() {
 read_call_options() {
     while (($# > 0)); do
         case $1 in
+            --resume=*) set -- --resume "${1#*=}" "${@:2}" && continue ;;
             --resume)
                 (($# > 1)) || die "$kUsage" "--resume needs the folder of a run"
                 folder=$2 resume=yes && shift ;;
@@ -168,6 +169,7 @@ read_call_options() {
 read_options() {
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --strict) strict=yes ;;
             --keep-going) keep_going=yes ;;
             --resident) sweep_options+=("$1") ;;

@@ -84,6 +84,7 @@ set_option() {
 read_options() {
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --) shift && extra=("$@") && break ;;
             --rdma) test=rdma_write_bw ;;
             --quiet) quiet=yes ;;

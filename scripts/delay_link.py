@@ -6,6 +6,7 @@ Until SIGTERM; then prints the median of how long frames were held, in milliseco
 many kernels are built without it. Frames are due by the kernel's time of their arrival, so what this process needs to
 take them in adds no delay."""
 
+import argparse
 import collections
 import os
 import select
@@ -86,9 +87,13 @@ def run_before_others():
 
 
 def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0], allow_abbrev=False)
+    options.add_argument("device", nargs=2)
+    options.add_argument("milliseconds", type=float)
+    given = options.parse_args()
     run_before_others()
-    near, far = open_device(sys.argv[1]), open_device(sys.argv[2])
-    delay_s = float(sys.argv[3]) / 1000
+    near, far = map(open_device, given.device)
+    delay_s = given.milliseconds / 1000
     ways = [Way(near, far, delay_s), Way(far, near, delay_s)]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:

@@ -77,6 +77,7 @@ main() {
     local -A counts=([ok]=0 [missing]=0 [absent]=0 [unknown]=0)
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --programs)
                 (($# > 1)) || die "$kUsage" "$1 needs a value; run '$own_call --help'"
                 programs_folder=$2 && shift ;;

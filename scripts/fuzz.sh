@@ -68,6 +68,7 @@ main() {
     local seconds=600 keep=no chosen=() failed=() reader
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --time) seconds=$(seconds_of --time "${2-}") || exit; shift ;;
             --keep) keep=yes ;;
             -h | --help) usage && exit 0 ;;

@@ -42,6 +42,7 @@ record=
 parts=()
 while [[ $# -gt 0 ]]; do
     case $1 in
+        --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
         --programs) programs=${2:?--programs wants a folder}; shift 2 ;;
         --record) record=${2:?--record wants a file}; shift 2 ;;
         --part)

@@ -42,6 +42,7 @@ baseline=
 parse() {
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --help | -h) usage && exit 0 ;;
             --keep-going) keep_going=true ;;
             --launches | --spread | --limit)

@@ -198,6 +198,7 @@ main() {
     local -A counts=([ok]=0 [WRONG]=0 [unknown]=0)
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --programs) given=${2:?--programs wants a folder} && shift ;;
             --quick) names+=("${kQuick[@]}") ;;
             --list) list_checks && exit 0 ;;

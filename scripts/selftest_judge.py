@@ -6,6 +6,7 @@ Prints three columns: planted, reported, and the difference with what it may be.
 Exit status: 0 it is true, 5 it is wrong, 6 it is wrong as other work on this machine could make it, 7 the record does not
 show what it is about."""
 
+import argparse
 import json
 import statistics
 import sys
@@ -109,9 +110,14 @@ KINDS = {kind.__name__: kind for kind in (rate, time, clock, pairs, slow_link, s
 
 
 def main():
-    kind, path, planted, percent = sys.argv[1:]
+    options = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0], allow_abbrev=False)
+    options.add_argument("kind", choices=KINDS)
+    options.add_argument("record")
+    options.add_argument("planted")
+    options.add_argument("percent", type=float)
+    given = options.parse_args()
     try:
-        return KINDS[kind](path, planted, float(percent))
+        return KINDS[given.kind](given.record, given.planted, given.percent)
     except Unknown as problem:
         print(problem)
         return UNKNOWN

@@ -96,6 +96,7 @@ says_what() { [[ " ${plan[*]} " == *" --"@(find|rounds|all-pairs)" "* ]]; }
 read_options() {
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --) shift && extra=("$@") && break ;;
             --find | --all-pairs) plan+=("$1") ;;
             --resident) resident=yes ;;

@@ -361,6 +361,7 @@ main() {
     set_preset release
     while (($# > 0)); do
         case $1 in
+            --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --all) all=yes left_out=("$kExcerpt") ;;
             --preset) set_preset "${2-}" && shift ;;
             --only) require_suite "${2-}" && only+=("$2") && shift ;;

@@ -406,6 +406,7 @@ class WrongOptions(AcceptTest):  # 2 ranks, 40 s
                 ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
                 ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
                 ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume", "/nowhere"), 2),
+                ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume=/nowhere",), 2),
                 ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),
                 ("--baseline and --expect exclude each other", ("--baseline", "x", "--expect", 80), 2),
                 ("--baseline 'x' cannot be read", ("--baseline", "x"), 3),

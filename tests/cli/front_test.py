@@ -56,8 +56,11 @@ class List(FrontTest):  # 1 rank, 10 s
     def test_unknown_names(self):
         self.refused(2, "fabricbench: there is no program or command 'all_reduc_perf'; the nearest is all_reduce; "
                      "'fabricbench list' has them all", "all_reduc_perf")
-        self.refused(2, "fabricbench: there is no program or command 'iperf3'; 'fabricbench list' has them all", "iperf3")
-        self.refused(2, "fabricbench: there is no program 'doctor'; 'fabricbench list' has them all", "run", "doctor")
+        self.refused(2, "fabricbench: there is no program or command 'xyz'; 'fabricbench list' has them all", "xyz")
+        self.refused(2, "fabricbench: there is no program or command 'ib_write_bw'; ib_write_bw of perftest is rdma_write_bw here; "
+                     "'fabricbench list' has them all", "ib_write_bw")
+        for command in ("doctor", "list"):
+            self.refused(2, f"fabricbench: '{command}' is a command, not a program; type 'fabricbench {command}'", "run", command)
         self.refused(2, "fabricbench: run needs the name of a program; 'fabricbench list' has them", "run", "-np", "2")
         self.refused(2, "fabricbench: there is no program or command 'tabel'; the nearest is table; 'fabricbench list' has them all",
                      "tabel")

@@ -271,6 +271,7 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 (["--test", "all_reduce_perf"], "can exceed the NICs' rate"),
                 (["--test", "barrier_perf"], "does not measure a pair of hosts"),
                 (["--timeout", "0"], "--timeout '0' is not a whole number of 1 or more"),
+                (["--timeout=0"], "--timeout '0' is not a whole number of 1 or more"),
                 (["--timeout"], "--timeout needs a value"),
                 (["--min-bandwidth", "fast"], "'fast' is not a number of GB/s"),
                 (["--launcher", "rsh"], "--launcher 'rsh': use mpirun or srun"),

@@ -178,7 +178,7 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         self.assertEqual(status, 0, out + err)
 
     def test_dry_run(self):
-        status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--timeout", "7")
+        status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--timeout=7")
         self.assertEqual(status, 0, err)
         self.assertEqual(len(out.splitlines()), 2)
         self.assertIn("--timeout 7 ", out)
@@ -196,6 +196,8 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
                 (["-H", "node1"], "a sweep needs at least two hosts"),
                 (["-H", "node[1-"], "-H"),
                 (["-H", "node[1-4]", "--rounds", "0"], "--rounds '0' is not a whole number of 1 or more"),
+                (["-H", "node[1-4]", "--rounds=0"], "--rounds '0' is not a whole number of 1 or more"),
+                (["-H", "node[1-4]", "--round=2"], "'--round' is not an option of sweep_pairs.sh; the nearest is --rounds"),
                 (["--resume"], "does not exist or is empty"),
                 (["-H", "node[1-4]", "--resident", "--rdma"], "--resident runs pairwise_bw"),
                 (["-H", "node[1-4]", "--nonsense"], "'--nonsense' is not an option"),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/tools/link_prefix.h"
+#include "cluster/tools/other_programs.h"
 #include "cluster/tools/run.h"
 #include "common/core/error.h"
 
@@ -106,7 +107,7 @@ TEST(Catalogue, FindsProgramsByTheNamesOfTheirLinks) {
   }
   EXPECT_EQ(find_entry(prefix + "list_hosts")->name, "list_hosts");
   EXPECT_EQ(find_entry(prefix + "list-hosts")->name, "list_hosts");
-  EXPECT_EQ(nearest_entries(prefix + "al_gather"), "; the nearest are all_gather, gather");
+  EXPECT_EQ(names_meant_by(prefix + "al_gather"), "; the nearest are all_gather, gather");
   if (prefix.empty()) return;
   EXPECT_EQ(find_entry(prefix), nullptr);
   EXPECT_EQ(find_entry(prefix + "accept"), nullptr) << "a script, which has no link";
@@ -114,9 +115,19 @@ TEST(Catalogue, FindsProgramsByTheNamesOfTheirLinks) {
 }
 
 TEST(Catalogue, NamesTheNearest) {
-  EXPECT_EQ(nearest_entries("al_gather"), "; the nearest are all_gather, gather");
-  EXPECT_EQ(nearest_entries("selftset"), "; the nearest is selftest");
-  EXPECT_EQ(nearest_entries("x"), "");
+  EXPECT_EQ(names_meant_by("al_gather"), "; the nearest are all_gather, gather");
+  EXPECT_EQ(names_meant_by("selftset"), "; the nearest is selftest");
+  EXPECT_EQ(names_meant_by("x"), "");
+}
+
+TEST(Catalogue, HasAllThatProgramsOfOtherToolsAreHere) {
+  for (const OtherProgram& other : other_programs()) {
+    EXPECT_EQ(find_entry(other.name), nullptr) << other.name;
+    ASSERT_NE(find_entry(other.ours), nullptr) << other.ours;
+    EXPECT_EQ(find_entry(other.ours)->name, other.ours);
+  }
+  EXPECT_EQ(names_meant_by("osu_bw"), "; osu_bw of OSU is send_recv_bw here");
+  EXPECT_EQ(names_meant_by("iperf3"), "; iperf3 is tcp_bw here");
 }
 
 using Words = std::vector<std::string>;

@@ -15,12 +15,12 @@ namespace coming_from_test {
 TEST(ComingFrom, HasTheOptionsAsTheyAreRead) {
   std::ifstream file(std::string(FABRICBENCH_SOURCE_DIR) + "/../docs/coming-from.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_TRUE(page == with_option_tables(page)) << "`make records` writes it";
+  EXPECT_TRUE(page == with_tables_of_other_tools(page)) << "`make records` writes it";
 }
 
 TEST(ComingFrom, WantsAPlaceForEveryTool) {
-  EXPECT_THROW((void)with_option_tables("no place"), std::invalid_argument);
-  EXPECT_THROW((void)with_option_tables("<!-- options: perftest -->\n"), std::invalid_argument);
+  EXPECT_THROW((void)with_tables_of_other_tools("no place"), std::invalid_argument);
+  EXPECT_THROW((void)with_tables_of_other_tools("<!-- options: perftest -->\n"), std::invalid_argument);
 }
 
 }  // namespace coming_from_test

@@ -12,6 +12,7 @@
 #include "cluster/report/names.h"
 #include "cluster/report/verdict_lists.h"
 #include "common/core/plain_text.h"
+#include "common/core/script_command.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -100,15 +101,16 @@ std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding,
   for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
   hosts = with_partners(std::move(hosts), fine);
   if (hosts.size() < 2) return {};
-  return {{fmt::format("scripts/sweep_pairs.sh -H {} --all-pairs --max-concurrent 1{}{}", shell_word(fold_hosts(hosts)),
-                       test_option(sweep), device_option("--rails ", device_of(sweep, finding))),
+  return {{fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep_pairs"),
+                       shell_word(fold_hosts(hosts)), test_option(sweep),
+                       device_option("--rails ", device_of(sweep, finding))),
            fine.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts"}};
 }
 
 NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::string& other, const std::string& device,
                        std::string purpose) {
-  return {fmt::format("scripts/check_node_pair.sh {} {}{}{}", shell_word(host), shell_word(other), test_option(sweep),
-                      device_option("--rail ", device)),
+  return {fmt::format("{} {} {}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
+                      test_option(sweep), device_option("--rail ", device)),
           std::move(purpose)};
 }
 

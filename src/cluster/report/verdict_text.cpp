@@ -19,6 +19,7 @@
 #include "cluster/report/verdict_lists.h"
 #include "cluster/sorted_unique.h"
 #include "common/core/plain_text.h"
+#include "common/core/script_command.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -327,8 +328,10 @@ std::string disturbance_text(const Verdict& verdict) {
       counted(alone.compared, "direction"), between ? " between groups" : "");
   if (is_oversubscribed(verdict)) {
     return text +
-           "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer pairs at once: "
-           "scripts/sweep_pairs.sh --max-concurrent N.\n";
+           fmt::format(
+               "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer pairs at once: "
+               "{} --max-concurrent N.\n",
+               script_command("sweep_pairs"));
   }
   if (verdict.alone.ratio > kMostAloneOverTogether) {
     return text +

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/tools/link_prefix.h"
+#include "cluster/tools/other_programs.h"
 #include "common/core/nearest_names.h"
 
 namespace fabricbench::cluster {
@@ -146,7 +147,8 @@ const CatalogueEntry* find_entry(std::string_view given) {
   return nullptr;
 }
 
-std::string nearest_entries(std::string_view given) {
+std::string names_meant_by(std::string_view given) {
+  if (std::string here = other_program_here(given); !here.empty()) return here;
   const std::string name = plain(given);
   std::vector<NearName> known;
   for (const Question& question : kCatalogue) {
@@ -155,7 +157,7 @@ std::string nearest_entries(std::string_view given) {
       known.push_back({name_distance(name, plain_name), std::string(plain_name)});
     }
   }
-  for (const std::string_view command : {"list", "run"}) {  // which answer no question
+  for (const std::string_view command : kOtherCommands) {
     known.push_back({name_distance(name, command), std::string(command)});
   }
   const std::string nearest = the_nearest(name, std::move(known));

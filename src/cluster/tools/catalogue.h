@@ -1,6 +1,7 @@
 // All that `fabricbench` starts, by the question that it answers: programs, scripts and commands.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,12 +31,16 @@ struct Question {
 
 [[nodiscard]] std::span<const Question> catalogue();
 
+/// Commands that answer no question, so that the catalogue lacks them.
+inline constexpr std::array<std::string_view, 2> kOtherCommands = {"list", "run"};
+
 /// The entry that is called so, with or without `_perf` and the prefix of installed links, and with `-` or `_`; or
 /// null.
 [[nodiscard]] const CatalogueEntry* find_entry(std::string_view given);
 
-/// `; the nearest is all_reduce_perf`: entries that may be meant by a name that none has, or nothing.
-[[nodiscard]] std::string nearest_entries(std::string_view given);
+/// What may be meant by a name that no entry has: `; osu_bw of OSU is send_recv_bw here`, or
+/// `; the nearest is all_reduce_perf`, or nothing.
+[[nodiscard]] std::string names_meant_by(std::string_view given);
 
 /// The whole catalogue, in 80 columns.
 [[nodiscard]] std::string text_of_catalogue();

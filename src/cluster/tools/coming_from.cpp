@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/tools/other_programs.h"
 #include "common/options/other_tools.h"
 
 namespace fabricbench::cluster {
@@ -61,19 +62,33 @@ std::string table_of(const OtherTool& tool) {
   return text;
 }
 
+std::string table_of_programs() {
+  std::string text = "| tool | program | here |\n|---|---|---|\n";
+  for (const OtherProgram& program : other_programs()) {
+    text += fmt::format("| {} | `{}` | `{}` |\n", program.tool, program.name, program.ours);
+  }
+  return text;
+}
+
+/// Replaces what is between the lines `<!-- WHAT -->` and `<!-- end of KIND -->`. Throws std::invalid_argument where
+/// they are missing.
+void put_table(std::string& page, std::string_view what, std::string_view kind, const std::string& table) {
+  const std::string begin = fmt::format("<!-- {} -->\n", what);
+  const std::size_t at = page.find(begin);
+  const std::size_t end = page.find(fmt::format("<!-- end of {} -->", kind), at);
+  if (at == std::string::npos || end == std::string::npos) {
+    throw std::invalid_argument(fmt::format("there is no place for: {}", what));
+  }
+  page.replace(at + begin.size(), end - at - begin.size(), "\n" + table + "\n");
+}
+
 }  // namespace
 
-std::string with_option_tables(const std::string& page) {
-  constexpr std::string_view kEnd = "<!-- end of options -->";
+std::string with_tables_of_other_tools(const std::string& page) {
   std::string made = page;
+  put_table(made, "programs", "programs", table_of_programs());
   for (const OtherTool& tool : other_tools()) {
-    const std::string begin = fmt::format("<!-- options: {} -->\n", tool.name);
-    const std::size_t at = made.find(begin);
-    const std::size_t end = made.find(kEnd, at);
-    if (at == std::string::npos || end == std::string::npos) {
-      throw std::invalid_argument(fmt::format("the options of {} have no place", tool.name));
-    }
-    made.replace(at + begin.size(), end - at - begin.size(), "\n" + table_of(tool) + "\n");
+    put_table(made, fmt::format("options: {}", tool.name), "options", table_of(tool));
   }
   return made;
 }

@@ -5,8 +5,9 @@
 
 namespace fabricbench::cluster {
 
-/// `page` with a table of the tool's options between each `<!-- options: TOOL -->` and `<!-- end of options -->`.
-/// Throws std::invalid_argument where a tool has no place.
-[[nodiscard]] std::string with_option_tables(const std::string& page);
+/// `page` with a table of programs between `<!-- programs -->` and `<!-- end of programs -->`, and one of the tool's
+/// options between each `<!-- options: TOOL -->` and `<!-- end of options -->`. Throws std::invalid_argument where a
+/// table has no place.
+[[nodiscard]] std::string with_tables_of_other_tools(const std::string& page);
 
 }  // namespace fabricbench::cluster

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     const std::string options_page = text_of(argv[4]);
     std::ofstream(argv[1]) << fabricbench::record::schema_text(types);
     std::ofstream(argv[2]) << fabricbench::cluster::with_tables(page, types);
-    std::ofstream(argv[4]) << fabricbench::cluster::with_option_tables(options_page);
+    std::ofstream(argv[4]) << fabricbench::cluster::with_tables_of_other_tools(options_page);
     const std::string constants = fmt::format("{}/constants", argv[3]);
     std::ofstream(constants + ".sh") << fabricbench::cluster::constants_for_bash();
     std::ofstream(constants + ".py") << fabricbench::cluster::constants_for_python();

@@ -72,7 +72,7 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
   const CatalogueEntry* entry = find_entry(first);
   if (entry == nullptr) {
     throw UsageError(fmt::format("there is no program or command '{}'{}; '{} list' has them all", first,
-                                 nearest_entries(first), kName));
+                                 names_meant_by(first), kName));
   }
   run_entry(*entry, {}, others);
 }

@@ -23,6 +23,7 @@
 #include "cluster/tools/verdict_record.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
+#include "common/core/script_command.h"
 #include "common/core/units.h"
 #include "common/record/json.h"
 
@@ -46,9 +47,8 @@ struct Asked {
 };
 
 void declare(CLI::App& app, Asked& asked) {
-  app.add_option(
-         "FILE", asked.files,
-         "records of scripts/sweep_pairs.sh, scripts/check_node_pair.sh or pairwise_bw --json; - is standard input")
+  app.add_option("FILE", asked.files,
+                 "records of sweep_pairs, check_node_pair or pairwise_bw --json; - is standard input")
       ->option_text("...");
   CLI::Option* import = app.add_option("--import", asked.import,
                                        "read results of another tool from each FILE or folder: auto, " +
@@ -170,7 +170,8 @@ Records read_all(const Asked& asked) {
   records.notices.insert(records.notices.begin(), notices.begin(), notices.end());
   say(records.notices);
   if (records.sweep.readings.empty()) {
-    throw Error(ExitStatus::kNotJudged, "there are no readings; measure some with scripts/sweep_pairs.sh");
+    throw Error(ExitStatus::kNotJudged,
+                fmt::format("there are no readings; measure some with {}", script_command("sweep_pairs")));
   }
   return records;
 }

@@ -54,6 +54,12 @@ void refuse_others_options(const std::string& word) {
 
 bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h" || word == "--version"; }
 
+/// Whether it is a command of `fabricbench` that is no program and no script.
+bool is_command(std::string_view name, const CatalogueEntry* entry) {
+  if (entry != nullptr) return entry->start == StartedAs::kCommand;
+  return std::find(kOtherCommands.begin(), kOtherCommands.end(), name) != kOtherCommands.end();
+}
+
 std::string_view ranks_of(StartedAs start) {
   switch (start) {
     case StartedAs::kTwoRanks: return "two";
@@ -157,9 +163,12 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   const CatalogueEntry* entry = find_entry(name);
   if (name.starts_with("-"))
     throw UsageError(fmt::format("run has no option '{}'{}; see run --help", name, nearest_launch_options(name)));
-  if (entry == nullptr || entry->start == StartedAs::kCommand) {
-    throw UsageError(fmt::format("there is no program '{}'{}; 'fabricbench list' has them all", name,
-                                 entry == nullptr ? nearest_entries(name) : ""));
+  if (is_command(name, entry)) {
+    throw UsageError(fmt::format("'{0}' is a command, not a program; type 'fabricbench {0}'", name));
+  }
+  if (entry == nullptr) {
+    throw UsageError(
+        fmt::format("there is no program '{}'{}; 'fabricbench list' has them all", name, names_meant_by(name)));
   }
   words.others.erase(words.others.begin());
   run_entry(*entry, words.options, words.others);
