@@ -141,6 +141,13 @@ class Use(InstalledTest):  # 2 ranks, 20 s
                              "from report_page.judging import path_of_program; print(path_of_program(None))", scripts)
         self.assertEqual(place.strip(), str(self.programs / "find_slow_links"))
 
+    def test_advice_names_installed_commands(self):
+        record = self.work / "sweep.jsonl"
+        self.succeed(self.bin / self.command_of("simulate_fabric"), "--hosts", "8", "--fault", "host:3:0.8", "--records", record)
+        result = run(self.bin / self.command_of("find_slow_links"), record)
+        self.assertIn("fabricbench sweep_pairs -H ", result.stdout)
+        self.assertNotIn("scripts/", result.stdout)
+
     def test_the_module_file_sets_path_and_folder(self):
         init = "/usr/share/lmod/lmod/init/bash"
         if not os.path.exists(init):
