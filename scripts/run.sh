@@ -8,6 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/launch.sh
 source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 
+readonly kToConclude_s=10 # for ranks that have been told to end
+
 usage() {
     cat <<'EOT'
 usage: fabricbench run [OPTION]... PROGRAM [ARGUMENT]...
@@ -36,7 +38,11 @@ it has cores. What was chosen is printed on standard error.
 Programs without an MPI job (list_hosts, find_slow_links...) and scripts
 (accept, sweep_pairs...) are started directly and have options of their own.
 
-Exit status: that of the program; 2 usage, 3 something needed is missing.
+Ctrl-C and SIGTERM end the job, after its ranks have printed what they have
+measured; twice, at once.
+
+Exit status: that of the program; 2 usage, 3 something needed is missing; 130
+and 143 after SIGINT and SIGTERM.
 EOT
 }
 
@@ -178,6 +184,42 @@ choose_job() {
     fi
 }
 
+# Ends mpirun with this script, where the system can.
+mortal() {
+    if setpriv --pdeathsig TERM true 2>/dev/null; then exec setpriv --pdeathsig TERM "$@"; else exec "$@"; fi
+}
+
+# Ends job: first so that the ranks print what they have measured; then, and when this script is told again, by force.
+end_job() {
+    local signal began times
+    warn "SIG$told: the ranks print what they have measured; once more ends them at once"
+    for signal in USR1 TERM KILL; do
+        kill -"$signal" "$job" 2>/dev/null || return 0
+        began=$SECONDS times=$times_told
+        while kill -0 "$job" 2>/dev/null && ((times_told == times && SECONDS - began < kToConclude_s)); do
+            sleep 0.05 || true
+        done
+    done
+}
+
+# Runs command until it ends. Open MPI's mpirun that gets SIGINT or SIGTERM waits before it tells the ranks, does not read
+# what they print then, and kills them. SIGUSR1 it passes on at once, and goes on reading.
+run_until_told() {
+    local job told='' times_told=0 status=0 signal
+    for signal in INT TERM HUP; do
+        # shellcheck disable=SC2064  # now
+        trap "told=$signal; times_told=\$((times_told + 1))" "$signal"
+    done
+    trap '' TTOU  # mpirun may print in spite of `stty tostop`
+    set -m        # in a process group of its own, which Ctrl-C does not reach
+    mortal "${command[@]}" </dev/null &
+    job=$!
+    set +m
+    wait "$job" || status=$?
+    if [[ -n $told ]]; then end_job && status=$((128 + $(kill -l "$told"))); fi
+    exit "$status"
+}
+
 main() {
     local host_options=() mpi_options=() settings=() hosts=() program=() launch=() command=() total=0 launcher='' agent='' kind=all
     local dry_run=no said
@@ -194,10 +236,8 @@ main() {
     fi
     warn "$said"
     warn "running ${settings[*]:+${settings[*]} }$(quoted "${command[@]}")"
-    # Open MPI kills ranks a second after it has asked them to end, which is too little on a busy host for all that they have to say.
-    export OMPI_MCA_odls_base_sigkill_timeout=${OMPI_MCA_odls_base_sigkill_timeout:-5}
-    export PRTE_MCA_odls_base_sigkill_timeout=${PRTE_MCA_odls_base_sigkill_timeout:-5}
-    exec "${command[@]}" </dev/null
+    if [[ $launcher != mpirun || $(kind_of_mpirun) != open_mpi ]]; then exec "${command[@]}" </dev/null; fi
+    run_until_told
 }
 
 main "$@"

@@ -3,9 +3,10 @@
 import json
 import re
 import signal
+import subprocess
 from time import sleep
 
-from launch import PROGRAMS, Job, ProgramTest, command, environment, fault, in_a_few_tries, kill, wait_until
+from launch import PROGRAMS, Job, ProgramTest, alive, command, environment, fault, in_a_few_tries, kill, wait_until
 
 TIMEOUT = 4
 NOT_JUDGED = 7
@@ -13,8 +14,12 @@ FOR_EVER = ("-b", 1024, "-e", 4096, "-f", 2, "-n", 50, "-N", 0)
 LONG = ("-b", 1024, "-e", 4096, "-f", 2, "--placement", "out", "--time-budget", 200, "--epochs", 1000)
 LONG_SIZES = [1024, 2048, 4096]
 # mpirun of Open MPI gives a second from SIGTERM to SIGKILL, and under sanitizers on a busy machine that is little.
-PATIENCE = {"OMPI_MCA_odls_base_sigkill_timeout": "5"}
+PATIENCE = {"OMPI_MCA_odls_base_sigkill_timeout": "2"}
 FOR_EVER_IN_EPOCHS = ("-b", 1024, "-e", 4096, "-f", 2, "-N", 0, "--time-budget", 0.05)
+
+
+def front_command(ranks, arguments):
+    return [str(PROGRAMS / "fabricbench"), "run", "-np", str(ranks), "all_reduce", *map(str, arguments)]
 
 
 class Endings(ProgramTest):  # 3 ranks, 19 s
@@ -125,9 +130,9 @@ class Endings(ProgramTest):  # 3 ranks, 19 s
         job.process.send_signal(signal.SIGINT)
         self.assertNotEqual(self.end_of(job).status, 0)
 
-    def start_long(self, file, *arguments):
+    def start_long(self, file, *arguments, launch=command):
         """A running job that measures in epochs, of which every size has had one; its rows would take long."""
-        job = Job(command(2, (*LONG, "--json", file, "--force", *arguments)), env=environment(**PATIENCE))
+        job = Job(launch(2, (*LONG, "--json", file, "--force", *arguments)), env=environment(**PATIENCE))
         self.addCleanup(job.__exit__)
         job.read_pids(2)
         wait_until(lambda: file.exists() and {line["size_bytes"] for line in self.whole_lines_of(file)
@@ -158,17 +163,37 @@ class Endings(ProgramTest):  # 3 ranks, 19 s
 
     @in_a_few_tries  # mpirun kills what has not ended in time, with all that it still had to say
     def test_rows_of_a_job_that_is_interrupted(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             with self.subTest(number):
                 file, csv = self.directory / "run.json", self.directory / "run.csv"
                 job = self.start_long(file, "--csv", csv)
                 job.process.send_signal(number)
                 result = self.end_of(job)
                 self.assertNotEqual(result.status, 0)
-                self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIG(TERM|INT)")
-                self.assertRegex(result.stderr, r"all_reduce_perf: rank 0 on \S+ was ended by SIG(TERM|INT)\n")
+                self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIG(TERM|INT|USR1)")
+                self.assertRegex(result.stderr, r"all_reduce_perf: rank 0 on \S+ was ended by SIG(TERM|INT|USR1)\n")
                 self.assertEqual([line.rpartition(",")[2] for line in csv.read_text().splitlines()],
                                  ["cut_short", *["1"] * len(LONG_SIZES)])
+
+    def test_rows_of_a_job_of_the_front_command(self):
+        """Nobody kills its ranks before they have printed what they have measured."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                file = self.directory / "run.json"
+                job = self.start_long(file, launch=front_command)
+                job.process.send_signal(number)
+                result = self.end_of(job)
+                self.assertEqual(result.status, 128 + number)
+                self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIGUSR1")
+                self.assertIn(f"fabricbench: {number.name}: the ranks print what they have measured; once more ends them at once\n",
+                              result.stderr)
+
+    def test_a_job_of_the_front_command_is_not_left_alone(self):
+        if subprocess.run(["setpriv", "--pdeathsig", "TERM", "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("setpriv of util-linux before 2.33 has no --pdeathsig")
+        job = self.start_long(self.directory / "run.json", launch=front_command)
+        kill(job.process.pid, signal.SIGKILL)
+        wait_until(lambda: not any(map(alive, job.pids.values())), "the ranks live on")
 
     @in_a_few_tries
     def test_endpoints_of_a_sweep_that_is_interrupted(self):

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,6 +44,24 @@ TEST(Interruption, ActsOnce) {
         for (;;) pause();
       },
       testing::KilledBySignal(SIGTERM), "^told of [0-9]+, SIGTERM\n$");
+}
+
+TEST(Interruption, LeavesTimeToOthersUnlessToldAgain) {
+  constexpr Seconds kLong = 1000;
+  const auto later = [](int /*number*/, const std::string& /*name*/) {
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      fmt::print(stderr, "still there\n");
+      std::raise(SIGTERM);
+    }).detach();
+  };
+  EXPECT_EXIT(
+      {
+        const Interruption interruption(later, kLong);
+        std::raise(SIGUSR1);
+        for (;;) pause();
+      },
+      testing::KilledBySignal(SIGUSR1), "^still there\n$");
 }
 
 TEST(Interruption, LeavesIgnoredSignalsIgnored) {

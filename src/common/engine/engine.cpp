@@ -206,9 +206,14 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
   Outputs outputs;
   std::optional<Watchdog> watchdog;
   try {
-    const Interruption interruption([&](int signal, const std::string& word) {
-      break_off(program.name, outputs, signal, fmt::format("{} was ended by {}", name, word));
-    });
+    // Open MPI's mpirun kills all ranks once one of those that it has told to end is gone, so the others leave time to
+    // the one that states the results.
+    constexpr Seconds kToState = 3;
+    const Interruption interruption(
+        [&](int signal, const std::string& word) {
+          break_off(program.name, outputs, signal, fmt::format("{} was ended by {}", name, word));
+        },
+        rank == 0 ? 0 : kToState);
     const CommandLine own = own_command_line(start);
     if (!own.text.empty()) {  // also where MPI does not start
       if (rank == 0) OutputFile::standard_output().write(own.text);

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "common/core/error.h"
@@ -61,7 +62,8 @@ void limit_act() {
 
 }  // namespace
 
-Interruption::Interruption(std::function<void(int number, const std::string& name)> act) : act_(std::move(act)) {
+Interruption::Interruption(std::function<void(int number, const std::string& name)> act, Seconds delay)
+    : act_(std::move(act)), delay_(delay) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw Error(ExitStatus::kMissing, fmt::format("cannot make a pipe: {}; raise the limit on open files (ulimit -n)",
@@ -80,6 +82,12 @@ Interruption::~Interruption() {
   close(told_);
 }
 
+void Interruption::leave_time_to_others() const {
+  pollfd next{told_, POLLIN, 0};
+  constexpr Seconds kMillisecond = 1e-3;
+  poll(&next, 1, static_cast<int>(delay_ / kMillisecond));
+}
+
 void Interruption::wait() {
   unsigned char number = 0;
   ssize_t got = 0;
@@ -91,6 +99,7 @@ void Interruption::wait() {
   const auto signal =
       std::find_if(kSignals.begin(), kSignals.end(), [&](const Signal& each) { return each.number == number; });
   if (signal != kSignals.end()) act_(number, signal->name);
+  leave_time_to_others();
   std::signal(number, SIG_DFL);
   kill(getpid(), number);
 }

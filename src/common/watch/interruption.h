@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/core/units.h"
+
 namespace fabricbench {
 
 /// While this lives, a signal that ends programs (SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2, as launchers and
@@ -13,16 +15,19 @@ namespace fabricbench {
 /// seconds. Signals that were ignored stay so. One at a time.
 class Interruption {
  public:
-  /// `act` gets the signal's number and name.
-  explicit Interruption(std::function<void(int number, const std::string& name)> act);
+  /// `act` gets the signal's number and name. `delay`: time that this process then leaves to others; another signal
+  /// ends it at once.
+  explicit Interruption(std::function<void(int number, const std::string& name)> act, Seconds delay = 0);
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
 
  private:
   void wait();
+  void leave_time_to_others() const;
 
   std::function<void(int number, const std::string& name)> act_;
+  Seconds delay_;
   int told_;                              // the end of a pipe that the signals' handler writes to
   std::vector<struct sigaction> before_;  // in the order of the signals
   std::thread thread_;

@@ -273,7 +273,7 @@ class Endings(CopyTest):  # 2 ranks, 10 s
             job = Job(command(2, (*QUICK, "--time-budget", 20, "--epochs", 1000, "--json", file, "--csv", csv_file, "--force"),
                               program=str(TEST_PROGRAMS / "gpu_copy_bw")),
                       env=environment(FAKE_CUDA_DEVICES="2", FAKE_CUDA_COPY_MB_PER_S=SPEED,
-                                      OMPI_MCA_odls_base_sigkill_timeout="5"))
+                                      OMPI_MCA_odls_base_sigkill_timeout="2"))
             self.addCleanup(job.__exit__)
             wait_until(lambda: job.process.poll() is not None or file.exists() and '"kind":"context"' in file.read_text(),
                        "the run does not begin")
