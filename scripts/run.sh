@@ -9,6 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 
 readonly kToConclude_s=10 # for ranks that have been told to end
+readonly kEndings=(INT TERM HUP QUIT USR1 USR2 XCPU ALRM)
 
 usage() {
     cat <<'EOT'
@@ -41,8 +42,8 @@ Programs without an MPI job (list_hosts, find_slow_links...) and scripts
 Ctrl-C and SIGTERM end the job, after its ranks have printed what they have
 measured; twice, at once.
 
-Exit status: that of the program; 2 usage, 3 something needed is missing; 130
-and 143 after SIGINT and SIGTERM.
+Exit status: that of the program; 1 the output cannot be written, 2 usage, 3
+something needed is missing; 128 and the signal's number after a signal.
 EOT
 }
 
@@ -202,21 +203,72 @@ end_job() {
     done
 }
 
+# Ctrl-Z stops the ranks too, and they go on with this script.
+pause_job() {
+    kill -TSTP "$job"
+    kill -STOP $$
+    kill -CONT "$job"
+}
+
+# Opens descriptor 3 for what the job prints. mpirun does not notice when its output cannot be written; cat does.
+open_output() {
+    if [[ -t 1 ]]; then
+        exec 3>&1
+    else
+        exec 3> >(trap '' "${kEndings[@]}" && exec cat)
+        writer=$!
+    fi
+}
+
+# Sets status to a failure if a row may be lost.
+close_output() {
+    local wrote=0
+    exec 3>&-
+    [[ -n $writer ]] || return 0
+    wait "$writer" || wrote=$?
+    if ((wrote != 0 && status == 0)); then
+        warn "not all of the output could be written: rows of the table may be lost"
+        status=$kFailed
+    fi
+}
+
+# The record may have more than what was printed.
+point_to_record() {
+    local i file=
+    for ((i = 1; i < ${#program[@]}; ++i)); do
+        case ${program[i]} in
+            --json) file=${program[i + 1]-} ;;
+            --json=*) file=${program[i]#*=} ;;
+        esac
+    done
+    if [[ -f $file ]] && ! tail -n 1 "$file" | grep -q '"kind":"end"'; then
+        warn "the record is broken off; 'fabricbench table $(quoted "$file")' prints the rows that it has"
+    fi
+}
+
 # Runs command until it ends. Open MPI's mpirun that gets SIGINT or SIGTERM waits before it tells the ranks, does not read
 # what they print then, and kills them. SIGUSR1 it passes on at once, and goes on reading.
 run_until_told() {
-    local job told='' times_told=0 status=0 signal
-    for signal in INT TERM HUP; do
+    local job told='' times_told=0 status=0 signal writer=
+    for signal in "${kEndings[@]}"; do
         # shellcheck disable=SC2064  # now
         trap "told=$signal; times_told=\$((times_told + 1))" "$signal"
     done
+    trap pause_job TSTP
+    open_output
     trap '' TTOU  # mpirun may print in spite of `stty tostop`
     set -m        # in a process group of its own, which Ctrl-C does not reach
-    mortal "${command[@]}" </dev/null &
+    mortal "${command[@]}" </dev/null >&3 3>&- &
     job=$!
     set +m
-    wait "$job" || status=$?
+    while true; do
+        status=0
+        wait "$job" || status=$?
+        if [[ -n $told ]] || ! kill -0 "$job" 2>/dev/null; then break; fi  # Ctrl-Z ends waiting, too
+    done
     if [[ -n $told ]]; then end_job && status=$((128 + $(kill -l "$told"))); fi
+    close_output
+    if ((status != 0)); then point_to_record; fi
     exit "$status"
 }
 

@@ -4,9 +4,10 @@ import json
 import re
 import signal
 import subprocess
+from pathlib import Path
 from time import sleep
 
-from launch import PROGRAMS, Job, ProgramTest, alive, command, environment, fault, in_a_few_tries, kill, wait_until
+from launch import PROGRAMS, TIMEOUT_S, Job, ProgramTest, alive, command, environment, fault, in_a_few_tries, kill, wait_until
 
 TIMEOUT = 4
 NOT_JUDGED = 7
@@ -18,11 +19,15 @@ PATIENCE = {"OMPI_MCA_odls_base_sigkill_timeout": "2"}
 FOR_EVER_IN_EPOCHS = ("-b", 1024, "-e", 4096, "-f", 2, "-N", 0, "--time-budget", 0.05)
 
 
+def stopped(pid):
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2][0] == "T"
+
+
 def front_command(ranks, arguments):
     return [str(PROGRAMS / "fabricbench"), "run", "-np", str(ranks), "all_reduce", *map(str, arguments)]
 
 
-class Endings(ProgramTest):  # 3 ranks, 19 s
+class Endings(ProgramTest):  # 3 ranks, 75 s
 
     def start(self, *arguments, ranks=2, variables=None):
         """A running job whose first rows have come."""
@@ -177,7 +182,7 @@ class Endings(ProgramTest):  # 3 ranks, 19 s
 
     def test_rows_of_a_job_of_the_front_command(self):
         """Nobody kills its ranks before they have printed what they have measured."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             with self.subTest(number):
                 file = self.directory / "run.json"
                 job = self.start_long(file, launch=front_command)
@@ -187,6 +192,33 @@ class Endings(ProgramTest):  # 3 ranks, 19 s
                 self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIGUSR1")
                 self.assertIn(f"fabricbench: {number.name}: the ranks print what they have measured; once more ends them at once\n",
                               result.stderr)
+
+    def test_a_job_of_the_front_command_can_be_paused(self):
+        job = self.start_long(self.directory / "run.json", launch=front_command)
+        processes = (job.process.pid, *job.pids.values())
+        job.process.send_signal(signal.SIGTSTP)  # Ctrl-Z
+        wait_until(lambda: all(map(stopped, processes)), "not all are stopped")
+        job.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: not any(map(stopped, processes)), "some are stopped")
+        job.process.send_signal(signal.SIGQUIT)
+        self.assertEqual(self.end_of(job).status, 128 + signal.SIGQUIT)
+
+    def test_the_front_command_says_where_more_rows_are(self):
+        file = self.directory / "a run.json"
+        job = self.start_long(file, launch=front_command)
+        kill(job.pids[0], signal.SIGKILL)
+        result = self.end_of(job)
+        self.assertNotIn("# Cut short", result.stdout)
+        name = str(file).replace(" ", "\\ ")
+        self.assertIn(f"fabricbench: the record is broken off; 'fabricbench table {name}' prints the rows that it has\n",
+                      result.stderr)
+
+    def test_the_front_command_notices_that_output_is_lost(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(front_command(2, ("-b", 8, "-e", 8, "-n", 5)), stdout=full, stderr=subprocess.PIPE, text=True,
+                                  env=environment(), timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("fabricbench: not all of the output could be written: rows of the table may be lost\n", done.stderr)
 
     def test_a_job_of_the_front_command_is_not_left_alone(self):
         if subprocess.run(["setpriv", "--pdeathsig", "TERM", "true"], check=False, capture_output=True).returncode != 0:

@@ -38,6 +38,10 @@ constexpr Seconds kLongEpoch = 0.3;        // ...or its part of the budget, if t
 /// in some groups only, and all groups must have the same number of rows.
 bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
 
+std::int64_t operations_that_fit(Seconds time, Seconds each) {
+  return static_cast<std::int64_t>(std::min(time / std::max(each, 1e-9), 1e9));
+}
+
 }  // namespace
 
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
@@ -140,11 +144,16 @@ void Bench::measure_epoch(std::vector<Subject>& subjects, const std::vector<std:
     if (active[i] != 0 && !subjects[i].has_all_epochs()) order.push_back(i);
   }
   if (order.empty()) return;
+  Seconds all = 0;
+  for (const std::size_t index : order) all += expected_visit(subjects[index].operation_time);
+  Seconds visited = 0;
   do {
     shuffle(order, random_);
     for (const std::size_t index : order) {
-      show_progress(subjects, subjects[index]);
+      const double done = std::min(visited / all, (now() - began) / least_epoch());
+      show_progress(subjects, subjects[index], std::min(done, 1.0));
       visit(subjects[index]);
+      visited += expected_visit(subjects[index].operation_time);
     }
   } while (team_.world().broadcast(std::int64_t{now() - began < least_epoch()}) != 0);
   std::sort(order.begin(), order.end());
@@ -202,15 +211,10 @@ void Bench::plan(Subject& subject) {
   const Seconds began = now();
   const Seconds each = is_stream() ? fit_window(subject) : estimate(subject);
   subject.spent += now() - began;
-  const auto fitting = static_cast<std::int64_t>(std::min(share_of_epoch() / std::max(each, 1e-9), 1e9));
-  // An operation that takes longer than its share has been warmed up by the estimate. A stream's window fits.
-  const std::int64_t least_warmup = is_stream() ? 1 : 0;
-  if (!options_.has_given({"warmup_iters"})) plan.warmup = std::min(plan.warmup, std::max(fitting, least_warmup));
-  if (!options_.has_given({"epochs"}) && !is_stream()) {
-    const auto epochs = static_cast<std::int64_t>(std::min(options_.time_budget / std::max(each, 1e-9), 1e9));
-    const std::int64_t fewest = options_.quick ? 1 : std::min(options_.epochs, kFewestEpochs);
-    if (epochs < options_.epochs) subject.most_epochs = std::max(fewest, epochs);
-  }
+  subject.operation_time = each;
+  const std::int64_t fitting = operations_that_fit(share_of_epoch(), each);
+  plan.warmup = fitting_warmup(plan.warmup, fitting);
+  if (const std::int64_t epochs = epochs_that_fit(each); epochs < options_.epochs) subject.most_epochs = epochs;
   if (plan.gapless) {
     const double sharing = meter_.lap_cost() / kMostClockShare / std::max(each, 1e-9);
     plan.iterations = session_.device_clock() != nullptr ? 1 : std::max<std::int64_t>(std::llround(sharing), 1);
@@ -225,8 +229,19 @@ void Bench::plan(Subject& subject) {
     plan.iterations = iterations / plan.samples;
   }
   fit_into_places(subject);
-  const std::int64_t timed = plan.samples * plan.iterations * std::max<std::int64_t>(plan.launches, 1);
-  subject.visit_time = each * static_cast<double>(plan.warmup + timed);
+}
+
+/// An operation that takes longer than its share has been warmed up by the estimate. A stream's window fits.
+std::int64_t Bench::fitting_warmup(std::int64_t warmup, std::int64_t fitting) const {
+  const std::int64_t least = is_stream() ? 1 : 0;
+  return options_.has_given({"warmup_iters"}) ? warmup : std::min(warmup, std::max(fitting, least));
+}
+
+/// Of operations that take `each`, if fewer than usual; else the usual ones.
+std::int64_t Bench::epochs_that_fit(Seconds each) const {
+  if (options_.has_given({"epochs"}) || is_stream()) return options_.epochs;
+  const std::int64_t fewest = options_.quick ? 1 : std::min(options_.epochs, kFewestEpochs);
+  return std::clamp(operations_that_fit(options_.time_budget, each), fewest, options_.epochs);
 }
 
 /// With --check all a visit starts no more operations than there are places for, which are checked after it.

@@ -84,10 +84,14 @@ class Bench {
   [[nodiscard]] IdleShares idle_shares(const std::vector<double>& by_epoch) const;
   [[nodiscard]] std::string place_text(std::size_t place, std::size_t subjects, const Subject& subject) const;
   void show_planning(const Subject& subject, std::size_t place, std::size_t subjects);
-  void show_progress(const std::vector<Subject>& subjects, const Subject& visited);
+  void show_progress(const std::vector<Subject>& subjects, const Subject& visited, double epoch_done);
   [[nodiscard]] Seconds share_of_epoch() const;
   void shorten_long_visits(std::vector<Subject>& subjects, const std::vector<std::size_t>& visited);
-  [[nodiscard]] Seconds expected_visit(const std::vector<Subject>& subjects, std::size_t last, Bytes size) const;
+  [[nodiscard]] std::int64_t fitting_warmup(std::int64_t warmup, std::int64_t fitting) const;
+  [[nodiscard]] std::int64_t epochs_that_fit(Seconds each) const;
+  [[nodiscard]] Seconds expected_visit(Seconds each) const;
+  [[nodiscard]] Seconds expected_operation(const std::vector<Subject>& subjects, std::size_t last, Bytes size) const;
+  [[nodiscard]] bool is_long(const Subject& subject) const;
   void announce_long_operations(const std::vector<Subject>& subjects, std::size_t last);
   [[nodiscard]] static double times_as_long(std::span<const Subject> rest, const Case& measured);
   void announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took);

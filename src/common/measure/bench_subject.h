@@ -18,7 +18,7 @@ struct Bench::Subject {
   Operation operation;
   VisitPlan plan{};
   Seconds measuring = 0;                                                // the last visit, without its checks
-  Seconds visit_time = 0;                                               // expected
+  Seconds operation_time = 0;                                           // estimated; of a stream, of a window
   std::int64_t most_epochs = std::numeric_limits<std::int64_t>::max();  // fewer if an operation takes too long
   std::int64_t epochs_done = 0;
   bool visited = false;
