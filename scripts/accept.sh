@@ -41,7 +41,7 @@ follows. See docs/accept.md.
       after a repair: only what can clear node07
 
 Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
-  -H LIST             use these hosts, such as node[01-16,20],login1
+  -H, --hosts LIST    use these hosts, such as node[01-16,20],login1
   --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or
                       scheduler; - is standard input
   --exclude LIST      leave these hosts out
@@ -169,6 +169,7 @@ read_call_options() {
 read_options() {
     while (($# > 0)); do
         case $1 in
+            --hosts) set -- -H "${@:2}" && continue ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --strict) strict=yes ;;
             --keep-going) keep_going=yes ;;
@@ -354,7 +355,7 @@ break_off() {
     done
     ask collect || true
     judge_broken_off_pairs
-    warn "interrupted; continue with: $(quoted "$0" --resume "$folder")"
+    warn "interrupted; continue with: $own_call $(quoted --resume "$folder")"
     finish --interrupted
 }
 

@@ -10,7 +10,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/constants.sh"
 readonly kFedoraMpi=/usr/lib64/openmpi
 
 # What a user has called: a command of fabricbench, or the script itself. Other scripts that this one calls are not it.
-readonly own_name=${FABRICBENCH_COMMAND:-${0##*/}} own_call=${FABRICBENCH_COMMAND:-$0}
+own_name=${FABRICBENCH_COMMAND:-${0##*/}} own_call=${FABRICBENCH_COMMAND:-$(printf '%q' "$0")}
+readonly own_name own_call
 unset FABRICBENCH_COMMAND
 
 say() { printf '%s: %s\n' "$own_name" "$*"; }

@@ -21,7 +21,7 @@ time limit, and reports the slow parts at the end (find_slow_links). A host that
 does not answer costs one time limit per round.
 
 Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
-  -H LIST             use these hosts, such as node[01-16,20],login1
+  -H, --hosts LIST    use these hosts, such as node[01-16,20],login1
   --hostfile FILE     read hosts from FILE, in the format of an MPI launcher or
                       scheduler; - is standard input
   --exclude LIST      leave these hosts out
@@ -96,6 +96,7 @@ says_what() { [[ " ${plan[*]} " == *" --"@(find|rounds|all-pairs)" "* ]]; }
 read_options() {
     while (($# > 0)); do
         case $1 in
+            --hosts) set -- -H "${@:2}" && continue ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --) shift && extra=("$@") && break ;;
             --find | --all-pairs) plan+=("$1") ;;
@@ -293,7 +294,7 @@ break_off() {
     [[ $resume == yes ]] || resume_words=(--resume)
     is_one_of --records "${arguments[@]}" || resume_words+=(--records "$records")
     warn "interrupted; all readings are in $records. Judge them with: $find_slow_links $records"
-    warn "continue with: $(quoted "$0" "${resume_words[@]}" "${arguments[@]}")"
+    warn "continue with: $own_call $(quoted "${resume_words[@]}" "${arguments[@]}")"
     exit 130
 }
 
@@ -301,7 +302,7 @@ main() {
     local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
     local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
-    local list_hosts='' plan_sweep='' find_slow_links=find_slow_links
+    local list_hosts='' plan_sweep='' find_slow_links=find_slow_links report=$scripts/report.py
     trap break_off INT TERM HUP
     read_options "$@"
     use_mpi
@@ -323,7 +324,8 @@ main() {
         sweep_rounds
     fi
     "$find_slow_links" "${tolerance[@]}" "${expected[@]}" "$records" || status=$?
-    warn "draw it with: $scripts/report.py $records -o ${records%.jsonl}.html"
+    if [[ $own_call == "fabricbench "* ]]; then report="fabricbench report"; fi
+    warn "draw it with: $report $(quoted "$records" -o "${records%.jsonl}.html")"
     exit "$status"
 }
 

@@ -251,11 +251,10 @@ TEST(OtherTools, AreNoticedOnce) {
 }
 
 TEST(OtherTools, NameNoServer) {
-  EXPECT_EQ(
-      refusal(kWriteBw, "-D 10 node1"),
-      "stray argument 'node1'; one command starts both ends, and neither is a server: mpirun -np 2 --host A,node1 "
-      "rdma_write_bw");
-  EXPECT_NE(refusal(kTcpBw, "node1").find("--host A,node1 tcp_bw"), std::string::npos);
+  EXPECT_EQ(refusal(kWriteBw, "-D 10 node1"),
+            "stray argument 'node1'; one command starts both ends, and neither is a server: fabricbench rdma_write_bw "
+            "--hosts A,node1, or mpirun --host A,node1");
+  EXPECT_NE(refusal(kTcpBw, "node1").find("fabricbench tcp_bw --hosts A,node1"), std::string::npos);
 }
 
 TEST(OtherTools, ExplainRefusedValuesOfOtherMeaning) {

@@ -104,9 +104,9 @@ std::optional<CompareOptions> read_options(const std::vector<std::string>& argum
       "      runs of two days as the baseline, although the library was updated\n"
       "Exit status: 0 as fast, 2 wrong command line, 3 a file is missing, 6 a row is slower, 7 it cannot be judged.",
       "fabricbench compare");
-  app.add_option("files", options.files, "the baseline, and files of the run; with --old, files of the run only")
+  app.add_option("FILE", options.files, "the baseline, and files of the run; with --old, files of the run only")
       ->required()
-      ->option_text("FILE...");
+      ->option_text("...");
   app.add_option("--old", options.old_files, "file to compare with; may be given several times")
       ->allow_extra_args(false)
       ->option_text("FILE");

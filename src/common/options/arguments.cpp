@@ -46,7 +46,9 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
     std::string text = fmt::format("Usage: {} [OPTIONS]", called_);
     for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional()) text += fmt::format(" [{}...]", option->get_single_name());
+      if (!option->get_positional()) continue;
+      const std::string name = option->get_single_name() + (option->get_expected_max() > 1 ? "..." : "");
+      text += fmt::format(" {}", option->get_required() ? name : "[" + name + "]");
     }
     return text + "\n\n";
   }

@@ -214,9 +214,9 @@ std::string_view typed_name(const Option& option) {
 
 [[noreturn]] void refuse_server(const Program& program, std::string_view word) {
   throw UsageError(
-      fmt::format("stray argument '{}'; one command starts both ends, and neither is a server: mpirun -np 2 --host "
-                  "A,{} {}",
-                  word, word, program.name));
+      fmt::format("stray argument '{}'; one command starts both ends, and neither is a server: "
+                  "fabricbench {} --hosts A,{}, or mpirun --host A,{}",
+                  word, program.name, word, word));
 }
 
 /// The names of one program of each kind that has an option.
