@@ -193,7 +193,7 @@ mortal() {
 # Ends job: first so that the ranks print what they have measured; then, and when this script is told again, by force.
 end_job() {
     local signal began times
-    warn "SIG$told: the ranks print what they have measured; once more ends them at once"
+    warn "SIG$told: the ranks get SIGUSR1, and print what they have measured; once more ends them at once"
     for signal in USR1 TERM KILL; do
         kill -"$signal" "$job" 2>/dev/null || return 0
         began=$SECONDS times=$times_told

@@ -190,7 +190,7 @@ class Endings(ProgramTest):  # 3 ranks, 75 s
                 result = self.end_of(job)
                 self.assertEqual(result.status, 128 + number)
                 self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIGUSR1")
-                self.assertIn(f"fabricbench: {number.name}: the ranks print what they have measured; once more ends them at once\n",
+                self.assertIn(f"fabricbench: {number.name}: the ranks get SIGUSR1, and print what they have measured; once more ends them at once\n",
                               result.stderr)
 
     def test_a_job_of_the_front_command_can_be_paused(self):
