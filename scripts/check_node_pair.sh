@@ -89,7 +89,7 @@ read_options() {
             --rdma) test=rdma_write_bw ;;
             --quiet) quiet=yes ;;
             --dry-run) dry_run=yes ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             --test | --gpus | --size | --rail | --min-bandwidth | --timeout | --programs | --launcher | --agent | \
                 --mpi-options | --records | --logs | --round | --concurrent)
                 (($# > 1)) || die "$kUsage" "$1 needs a value; run '$own_call --help'"

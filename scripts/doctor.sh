@@ -81,7 +81,7 @@ main() {
             --programs)
                 (($# > 1)) || die "$kUsage" "$1 needs a value; run '$own_call --help'"
                 programs_folder=$2 && shift ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             *) unknown_option "$1" ;;
         esac
         shift

@@ -71,7 +71,7 @@ main() {
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --time) seconds=$(seconds_of --time "${2-}") || exit; shift ;;
             --keep) keep=yes ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             -*) unknown_option "$1" ;;
             *) require_reader "$1" && chosen+=("$1") ;;
         esac

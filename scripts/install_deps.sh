@@ -170,7 +170,7 @@ main() {
             --with-tests) purposes+=" report test" ;;
             --with-launchers) purposes+=" launch" ;;
             --dry-run) dry_run=yes ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             *) unknown_option "$option" ;;
         esac
     done

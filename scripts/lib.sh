@@ -16,7 +16,8 @@ unset FABRICBENCH_COMMAND
 
 say() { printf '%s: %s\n' "$own_name" "$*"; }
 
-warn() { say "$*" >&2; }
+# Also where standard error is closed or full.
+warn() { say "$*" >&2 || true; }
 
 # die STATUS MESSAGE...
 die() {

@@ -56,7 +56,7 @@ main() {
                 arguments=("$@")
                 break
                 ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             *) unknown_option "$1" ;;
         esac
         shift

@@ -43,7 +43,7 @@ parse() {
     while (($# > 0)); do
         case $1 in
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
-            --help | -h) usage && exit 0 ;;
+            --help | -h) usage; exit 0 ;;
             --keep-going) keep_going=true ;;
             --launches | --spread | --limit)
                 (($# > 1)) || die "$kUsage" "$1 needs a value"

@@ -9,6 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 
 readonly kToConclude_s=10 # for ranks that have been told to end
+readonly kAgain_s=3 # after which they are told again: longer than ranks without output leave to rank 0
 readonly kEndings=(INT TERM HUP QUIT USR1 USR2 XCPU ALRM)
 
 usage() {
@@ -63,7 +64,7 @@ read_options() {
     while [[ $1 != -- ]]; do
         case $1 in
             --dry-run) dry_run=yes ;;
-            --help) usage && exit 0 ;;
+            --help) usage; exit 0 ;;
             *) set_option "$1" "$2" && shift ;;
         esac
         shift
@@ -192,13 +193,18 @@ mortal() {
 
 # Ends job: first so that the ranks print what they have measured; then, and when this script is told again, by force.
 end_job() {
-    local signal began times
+    local signal began times again
     warn "SIG$told: the ranks get SIGUSR1, and print what they have measured; once more ends them at once"
     for signal in USR1 TERM KILL; do
         kill -"$signal" "$job" 2>/dev/null || return 0
-        began=$SECONDS times=$times_told
+        began=$SECONDS times=$times_told again=$((SECONDS + kAgain_s))
         while kill -0 "$job" 2>/dev/null && ((times_told == times && SECONDS - began < kToConclude_s)); do
             sleep 0.05 || true
+            # Ranks that had not started yet did not get it.
+            if [[ $signal == USR1 ]] && ((SECONDS >= again)); then
+                again=$((SECONDS + kAgain_s))
+                kill -USR1 "$job" 2>/dev/null || true
+            fi
         done
     done
 }
@@ -226,7 +232,8 @@ close_output() {
     exec 3>&-
     [[ -n $writer ]] || return 0
     wait "$writer" || wrote=$?
-    if ((wrote != 0 && status == 0)); then
+    # mpirun itself may fail, too.
+    if ((wrote != 0 && (status == 0 || status > 128))) && [[ -z $told ]]; then
         warn "not all of the output could be written: rows of the table may be lost"
         status=$kFailed
     fi
@@ -241,7 +248,9 @@ point_to_record() {
             --json=*) file=${program[i]#*=} ;;
         esac
     done
-    if [[ -f $file ]] && ! tail -n 1 "$file" | grep -q '"kind":"end"'; then
+    [[ -f $file ]] && (($(stat -c %Y "$file") >= began_s)) || return 0 # or it is that of another run
+    if ! tail -n 1 "$file" | grep -q '"kind":"end"'; then
+        if [[ $file == -* ]]; then file=./$file; fi
         warn "the record is broken off; 'fabricbench table $(quoted "$file")' prints the rows that it has"
     fi
 }
@@ -249,7 +258,8 @@ point_to_record() {
 # Runs command until it ends. Open MPI's mpirun that gets SIGINT or SIGTERM waits before it tells the ranks, does not read
 # what they print then, and kills them. SIGUSR1 it passes on at once, and goes on reading.
 run_until_told() {
-    local job told='' times_told=0 status=0 signal writer=
+    local job told='' times_told=0 status=0 signal writer='' began_s
+    began_s=$(date +%s)
     for signal in "${kEndings[@]}"; do
         # shellcheck disable=SC2064  # now
         trap "told=$signal; times_told=\$((times_told + 1))" "$signal"
@@ -275,6 +285,7 @@ run_until_told() {
 main() {
     local host_options=() mpi_options=() settings=() hosts=() program=() launch=() command=() total=0 launcher='' agent='' kind=all
     local dry_run=no said
+    trap 'exit 131' QUIT  # which bash ignores
     read_options "$@"
     use_mpi
     choose_launcher

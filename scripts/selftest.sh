@@ -202,7 +202,7 @@ main() {
             --programs) given=${2:?--programs wants a folder} && shift ;;
             --quick) names+=("${kQuick[@]}") ;;
             --list) list_checks && exit 0 ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             -*) unknown_option "$1" ;;
             *)
                 command_of "$1" >/dev/null || die "$kUsage" "'$1' is not a check; '$own_call --list' lists them"

@@ -104,7 +104,7 @@ read_options() {
             --resume) resume=yes ;;
             --rdma) test=rdma_write_bw && pair_options+=("$1") ;;
             --dry-run) dry_run=yes ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             -H | --hostfile | --exclude | --locality | --rounds | --max-concurrent | --seed | --rails | --programs | \
                 --records | --logs | --tolerance | --expect | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
                 --gpus | --min-bandwidth)
@@ -293,7 +293,7 @@ break_off() {
     local resume_words=()
     [[ $resume == yes ]] || resume_words=(--resume)
     is_one_of --records "${arguments[@]}" || resume_words+=(--records "$records")
-    warn "interrupted; all readings are in $records. Judge them with: $find_slow_links $records"
+    warn "interrupted; all readings are in $records. Judge them with: $(quoted "$find_slow_links" "$records")"
     warn "continue with: $own_call $(quoted "${resume_words[@]}" "${arguments[@]}")"
     exit 130
 }

@@ -368,7 +368,7 @@ main() {
             --without) require_suite "${2-}" && without+=("$2") && shift ;;
             --lint) mode=lint ;;
             --analyze) mode=analyze ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             -*) unknown_option "$1" ;;
             *) named+=("$1") ;;
         esac

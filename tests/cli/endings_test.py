@@ -1,6 +1,7 @@
 """However a job breaks off, it ends soon, says which rank on which host was to blame, and leaves valid files."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -212,6 +213,15 @@ class Endings(ProgramTest):  # 3 ranks, 75 s
         name = str(file).replace(" ", "\\ ")
         self.assertIn(f"fabricbench: the record is broken off; 'fabricbench table {name}' prints the rows that it has\n",
                       result.stderr)
+
+    def test_the_front_command_does_not_speak_of_another_run(self):
+        file = self.directory / "run.json"
+        file.write_text('{"kind":"context"}\n')
+        os.utime(file, (1, 1))
+        done = subprocess.run(front_command(2, ("-b", 8, "-e", 8, "-n", 5, "--json", file)), capture_output=True, text=True,
+                              env=environment(), timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertNotIn("broken off", done.stderr)
 
     def test_the_front_command_notices_that_output_is_lost(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

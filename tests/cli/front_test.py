@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, FrontTest
+from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, TIMEOUT_S, FrontTest
 
 ALL_REDUCE, LATENCY = str(PROGRAMS / "all_reduce_perf"), str(PROGRAMS / "send_recv_lat")
 PREFIX = os.environ["FABRICBENCH_LINK_PREFIX"]  # of installed links
@@ -299,6 +299,14 @@ class Measures(FrontTest):  # 2 ranks, 10 s
         result = self.front("all_reduce", "-np", "2", "-b", "8", "-e", "8", "-n", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("# Ranks: 2, hosts: 1;", result.stdout)
+
+    def test_where_standard_error_cannot_be_written(self):
+        command = f"{FRONT} all_reduce -np 2 -b 8 -e 8 -n 1"
+        for full in ("2>/dev/full", "2>&-"):
+            done = subprocess.run(["sh", "-c", f"{command} {full}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                                  timeout=TIMEOUT_S, check=False, cwd=self.folder)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("# Out of bounds values : 0 OK", done.stdout)
 
     def test_passes_the_exit_status_on(self):
         result = self.front("send_recv_lat", "-b", "8x")

@@ -15,7 +15,8 @@
 namespace fabricbench {
 namespace {
 
-constexpr Seconds kTelling = 1;  // of a measurement, by which the time of larger sizes can be told
+constexpr double kEnoughToTell = 0.02;  // of what is planned, from which the time left can be told
+constexpr Seconds kTelling = 1;         // of a measurement, by which the time of larger sizes can be told
 constexpr Bytes kLarge =
     1 << 20;  // sizes from which times grow with them, and a wait for a processor is not most of it
 
@@ -81,6 +82,7 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::
   }
   if (all < kLongRun || all < options_.time_budget * static_cast<double>(subjects.size())) return;
   has_announced_ = true;
+  progress_.clear();
   fmt::print(stderr,
              "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}\n",
              subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
@@ -104,6 +106,7 @@ void Bench::announce_rest(std::span<const Subject> rest, const Case& measured, S
   const Seconds left = took * times_as_long(rest, measured);
   if (left < kLongRun) return;
   has_announced_ = true;
+  progress_.clear();
   fmt::print(stderr, "fabricbench: the remaining {} measurements take about {}; a lower --iters shortens them\n",
              rest.size(), readable_duration(left));
 }
@@ -130,10 +133,10 @@ void Bench::show_progress(const std::vector<Subject>& subjects, const Subject& v
     planned += visit * static_cast<double>(epochs);
   }
   std::string left;
-  if (done > 0) {
+  if (done >= kEnoughToTell * planned && done > 0) {
     const Seconds all = (now() - began_) / done * planned;
     const Seconds later = all / static_cast<double>(subjects.size()) * static_cast<double>(measured_later_);
-    left = fmt::format(", about {} left", readable_duration(all - (now() - began_) + later));
+    left = fmt::format(", about {} left", readable_duration(std::max(all - (now() - began_), 0.0) + later));
   }
   progress_.show(
       fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs_planned_, left, case_text(visited)));
