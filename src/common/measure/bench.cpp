@@ -38,10 +38,6 @@ constexpr Seconds kLongEpoch = 0.3;        // ...or its part of the budget, if t
 /// in some groups only, and all groups must have the same number of rows.
 bool in_one_row(const Case& first, const Case& next) { return !first.in_place && next.in_place; }
 
-std::int64_t operations_that_fit(Seconds time, Seconds each) {
-  return static_cast<std::int64_t>(std::min(time / std::max(each, 1e-9), 1e9));
-}
-
 }  // namespace
 
 Bench::Bench(const Team& team, const Options& options, const Test& test, Session& session, Workspace& workspace,
@@ -229,6 +225,11 @@ void Bench::plan(Subject& subject) {
     plan.iterations = iterations / plan.samples;
   }
   fit_into_places(subject);
+}
+
+/// Of operations that take `each`.
+std::int64_t Bench::operations_that_fit(Seconds time, Seconds each) {
+  return static_cast<std::int64_t>(std::min(time / std::max(each, 1e-9), 1e9));
 }
 
 /// An operation that takes longer than its share has been warmed up by the estimate. A stream's window fits.

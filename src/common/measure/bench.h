@@ -87,6 +87,7 @@ class Bench {
   void show_progress(const std::vector<Subject>& subjects, const Subject& visited, double epoch_done);
   [[nodiscard]] Seconds share_of_epoch() const;
   void shorten_long_visits(std::vector<Subject>& subjects, const std::vector<std::size_t>& visited);
+  [[nodiscard]] static std::int64_t operations_that_fit(Seconds time, Seconds each);
   [[nodiscard]] std::int64_t fitting_warmup(std::int64_t warmup, std::int64_t fitting) const;
   [[nodiscard]] std::int64_t epochs_that_fit(Seconds each) const;
   [[nodiscard]] Seconds expected_visit(Seconds each) const;

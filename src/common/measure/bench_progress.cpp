@@ -34,7 +34,7 @@ void Bench::announce(std::int64_t cases) const {
 
 /// Of a subject whose operations take `each`: warm-up, timed operations, and about one more for the check.
 Seconds Bench::expected_visit(Seconds each) const {
-  const auto fitting = static_cast<std::int64_t>(share_of_epoch() / std::max(each, 1e-9));
+  const std::int64_t fitting = operations_that_fit(share_of_epoch(), each);
   const std::int64_t warmup = fitting_warmup(options_.warmup, fitting);
   const std::int64_t started = warmup + std::max<std::int64_t>(fitting - warmup, 1) + (options_.checks > 0 ? 1 : 0);
   return each * static_cast<double>(started);
