@@ -403,6 +403,7 @@ TYPES = {
         "slow": "host_list",
         "dead": "host_list",
         "cut_off": "host_list",
+        "wrong_data": "host_list",
         "unsteady": "host_list",
         "suspect": "host_list",
         "not_judged": "host_list",

@@ -5,8 +5,8 @@ import contextlib
 
 from acceptance_run.folder import read_records
 
-ON_A_HOST = ("host", "nic", "dead", "transient", "cut_off", "device")
-BLAMED = ("slow", "dead", "cut_off", "unsteady")
+ON_A_HOST = ("host", "nic", "dead", "transient", "cut_off", "wrong_data", "device")
+BLAMED = ("slow", "dead", "cut_off", "wrong_data", "unsteady")
 MOST_GROUPS = 4  # named in a sentence
 WAYS = {"both": "slow", "sends": "slow to send", "receives": "slow to receive"}
 
@@ -17,7 +17,7 @@ class PairsVerdict:
     def __init__(self, line, tolerance, allow=()):
         self.drained, self.undecided, self.findings, self.open = {}, {}, [], []
         lists = {name: names["hosts"] for name, names in (line["lists"] or {}).items() if names and name in (
-            "slow", "dead", "cut_off", "unsteady", "suspect", "not_judged", "fine")}
+            "slow", "dead", "cut_off", "wrong_data", "unsteady", "suspect", "not_judged", "fine")}
         about = collections.defaultdict(list)
         for finding in line["findings"] or []:
             for host in finding["hosts"]:
@@ -27,7 +27,8 @@ class PairsVerdict:
                 self.drained[host] = reason_of(host, name, about[host])
         self.fine = set(lists.get("fine", []))
         for finding in line["findings"] or []:
-            if finding["blame"] not in ON_A_HOST + ("undecided",):
+            of_path = finding["blame"] == "wrong_data" and len(finding["hosts"]) > 1
+            if of_path or finding["blame"] not in ON_A_HOST + ("undecided",):
                 text = finding["text"]
                 self.findings.append((finding["hosts"], text.partition(":")[0], with_rates(finding, text)))
         self.add_undecided(lists, line, about)
@@ -77,8 +78,8 @@ def reason_of(host, listed, findings):
         short = "dead"
     elif blame == "transient":
         short = "unsteady"
-    elif blame == "cut_off":
-        short = "cut off"
+    elif blame in ("cut_off", "wrong_data"):
+        short = blame.replace("_", " ")
     else:
         short = WAYS.get(finding["direction"], "slow")
         if blame == "nic" and finding["rail"]:

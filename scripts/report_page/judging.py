@@ -18,7 +18,7 @@ JUDGED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with a verdict
 TIME_LIMIT_S = 300
 OF_SWEEPS = (b'"sweep"', b'"reading"', b'"pairwise_bw"')
 OF_VERDICTS = b'"slow_links"'
-OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off")
+OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off", "wrong_data")
 OF_PAIRS = ("pair", "dead_pair")
 NOT_SURE = ("undecided", "transient")
 

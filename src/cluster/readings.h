@@ -16,7 +16,8 @@ namespace fabricbench::cluster {
 /// How the measurement of one direction of a pair ended.
 enum class Outcome : std::uint8_t {
   kMeasured,  ///< there is a rate
-  kFailed,    ///< no figure, or wrong data: refused, broken off, timed out
+  kFailed,    ///< no figure: refused, broken off, timed out
+  kWrong,     ///< data that differ from those sent: no evidence on bandwidth, nor that nothing gets through
   kNotTried   ///< skipped, because an earlier attempt had failed: no evidence by itself
 };
 
@@ -37,6 +38,11 @@ struct Reading {
   std::int32_t concurrent = 1;  ///< pairs measured at the same time, this one too; 0: not known
   float rate = 0;               ///< bytes per second; 0 unless measured
 };
+
+/// Whether a reading tells if anything gets through.
+constexpr bool has_worked_or_failed(const Reading& reading) {
+  return reading.outcome == Outcome::kMeasured || reading.outcome == Outcome::kFailed;
+}
 
 /// What a device is.
 enum class DeviceKind : std::uint8_t { kNic, kGpu, kSwitchPort };
@@ -73,8 +79,9 @@ struct Sweep {
   std::vector<std::string> leaves;     ///< leaf switches or racks
   std::vector<std::int32_t> leaf_of;   ///< by host, its place in `leaves`, or kNoLeaf; empty: nothing is known
   std::vector<Reading> readings;       ///< in the order in which they were taken
-  std::int64_t below_asked = 0;  ///< number of readings below the minimum that their run demanded (--min-bandwidth)
-  /// Reasons of failures, by place in `readings`, ascending. Some failed readings have none.
+  std::int64_t below_asked = 0;     ///< number of readings below the minimum that their run demanded (--min-bandwidth)
+  std::int64_t not_understood = 0;  ///< number of files whose results could not be read
+  /// Reasons of failures and wrong data, by place in `readings`, ascending. Some readings have none.
   std::vector<std::pair<std::size_t, std::string>> reasons;
   std::vector<Device> devices;
   std::vector<Route> routes;

@@ -25,15 +25,16 @@ enum class Blame : std::uint8_t {
                ///< the path between them
   kDead,  ///< a host with which nothing can be measured, perhaps in one direction only, though its partners work with
           ///< others
-  kDeadPair,  ///< two hosts that fail with each other, and work with others
-  kCutOff,    ///< hosts that work with each other, and not with the others: the connection between them
-  kAll,       ///< everything: no pair reaches what was expected (VerdictSettings::expected)
-  kUndecided  ///< slow or failed: the readings cannot tell which of the hosts, or the path, is to blame
+  kDeadPair,   ///< two hosts that fail with each other, and work with others
+  kWrongData,  ///< a host whose data arrive wrong with several partners, or two hosts whose data arrive wrong
+  kCutOff,     ///< hosts that work with each other, and not with the others: the connection between them
+  kAll,        ///< everything: no pair reaches what was expected (VerdictSettings::expected)
+  kUndecided   ///< slow or failed: the readings cannot tell which of the hosts, or the path, is to blame
 };
 /// Their names in JSON.
 constexpr auto names_of(Blame) {
   return std::to_array<std::string_view>({"host", "nic", "pair", "leaf", "leaf_pair", "rail", "device", "transient",
-                                          "dead", "dead_pair", "cut_off", "all", "undecided"});
+                                          "dead", "dead_pair", "wrong_data", "cut_off", "all", "undecided"});
 }
 
 /// With how many partners a host is slow in one direction. Of a leaf or rail: how many of its hosts are slow.
@@ -65,7 +66,8 @@ struct Finding {
   double expected = 0;           ///< bytes per second, of comparable healthy readings
   std::int64_t readings = 0;     ///< number of readings that the finding rests on
   std::int64_t failed = 0;       ///< of these, failed ones
-  std::int64_t slow = 0;         ///< of these, slow ones; of a kTransient host, `readings` and `slow` count meetings
+  std::int64_t slow = 0;  ///< of these, slow ones; of a kTransient host, `readings` and `slow` count meetings; of
+                          ///< kWrongData: those with wrong data
   std::vector<std::int32_t> slow_rounds;  ///< of a kTransient host: the rounds in which it was slow, ascending
   std::int64_t partners = 0;              ///< number of different partners; of leaves and rails, of their own hosts
   std::int64_t slow_partners = 0;  ///< of kHost, kNic and kDevice: partners with which it is slow in any direction
@@ -210,6 +212,7 @@ struct Verdict {
   double lasting_change = 0;     ///< the same, without the fastest and the slowest three tenths of the time
   std::int64_t readings = 0;
   std::int64_t failed = 0;
+  std::int64_t wrong = 0;        ///< number of readings with wrong data
   double outliers = 0;           ///< share of slow readings that nothing explains
   double failing = 0;            ///< share of failed readings that nothing explains
   double below_asked = 0;        ///< share of readings below the minimum that their runs demanded

@@ -1,10 +1,12 @@
 """find_slow_links and report.py on results of other tools."""
 
+import itertools
 import json
 
 from finding import CLEAN, MISSING, NOT_JUDGED, SLOW, USAGE
 from launch import PROGRAMS
-from other_tools import HOSTS, SETS, SLOW_HOST, ImportTest, csv_text, healthy, nccl_log, osu_log, with_slow_host
+from other_tools import (HOSTS, SETS, SIZE, SLOW_HOST, ImportTest, csv_text, healthy, nccl_log, osu_log, pair_logs, perftest_log,
+                         with_slow_host)
 from reporting import Page, Reporting
 
 
@@ -74,13 +76,172 @@ class FailedPairs(ImportTest):  # 1 rank, 1 s
         # They are held against what the others measured.
         self.assertEqual({(record["test"], record["size_bytes"]) for record in failed}, {("osu_bw", 4194304)})
 
-    def test_an_empty_log_is_one(self):
+    def test_without_words_of_failure_are_not_understood(self):
+        for name, text, why in (
+                ("empty", "", "the log is empty"), ("hello", "hello\n", "the log ends without a result, after 'hello'"),
+                ("hung", osu_log(0, 1, healthy).splitlines()[0] + "\n", "the log ends without a result, after '# OSU")):
+            files = SETS["osu"][0](healthy)
+            files["osu_bw_gpu-node-1-to-gpu-node-2.txt"] = text
+            del files["osu_bw_gpu-node-2-to-gpu-node-1.txt"]
+            folder = self.folder(files, name)
+            for kind in ("osu", "auto"):
+                with self.subTest(name, kind=kind):
+                    stdout, stderr = self.run_tool(NOT_JUDGED, "--import", kind, folder)
+                    self.assertTrue(stdout.startswith("1 file was not understood; "), stdout)
+                    self.assertIn(f"{folder}/osu_bw_gpu-node-1-to-gpu-node-2.txt: not understood: {why}", stderr)
+
+
+class SecondFiles(ImportTest):  # 1 rank, 2 s
+    """Files beside the log of a pair, as Slurm and scripts write them: the pair has a result, whatever they say."""
+
+    def beside(self, kind, name, text):
+        folder = self.folder({**SETS[kind][0](healthy), **{
+            name.format(HOSTS[a], HOSTS[b]): text for a, b in itertools.permutations(range(6), 2)}}, f"{kind}{len(text)}")
+        for given in (kind, "auto"):
+            stdout, stderr = self.run_tool(CLEAN, "--quiet", "--import", given, folder)
+            self.assertEqual(stdout, "Fine: gpu-node-[1-6]\n")
+            self.assertNotIn("not understood", stderr)
+
+    def test_do_not_make_hosts_dead(self):
+        for kind in ("nccl-tests", "osu", "perftest", "iperf3"):
+            with self.subTest(kind):
+                self.beside(kind, "{}_{}.err", "")
+                self.beside(kind, "{}_{}.err", "Warning: Permanently added 'gpu-node-4' (ED25519) to the list of known hosts.\n")
+                self.beside(kind, "hostfile_{}_{}", "gpu-node-1 slots=1\ngpu-node-2 slots=1\n")
+
+    def test_named_one_by_one_are_the_same(self):
+        folder = self.folder({**SETS["osu"][0](healthy), "gpu-node-1_gpu-node-2.err": ""})
+        stdout, _ = self.run_tool(CLEAN, "--quiet", "--import", "auto", *sorted(folder.iterdir()))
+        self.assertEqual(stdout, "Fine: gpu-node-[1-6]\n")
+
+    def test_may_name_a_failure(self):
+        files = SETS["osu"][0](healthy)
+        for b in (0, 2, 4):
+            files[f"{HOSTS[1]}_{HOSTS[b]}.err"] = f"ssh: connect to host {HOSTS[b]} port 22: No route to host\n"
+        records = self.records("auto", self.folder(files))
+        self.assertEqual(sum(record.get("status") == "failed" for record in records), 3)
+
+    def test_of_a_server_count_once(self):
         files = SETS["perftest"][0](healthy)
-        files["gpu-node-1_gpu-node-2.log"] = ""
-        for kind in ("perftest", "auto"):
-            (failed,) = [record for record in self.records(kind, self.folder(files, kind)) if record.get("status") == "failed"]
-            self.assertEqual((failed["from_host"], failed["to_host"], failed["reason"]),
-                             ("gpu-node-1", "gpu-node-2", "the log is empty"))
+        for name, text in list(files.items()):
+            files["server_" + name] = "* Waiting for client to connect... *\n" + text
+        self.assertEqual(len(self.records("auto", self.folder(files))), 31)
+        only = {name: text for name, text in files.items() if name.startswith("server_")}
+        self.assertEqual(len(self.records("auto", self.folder(only, "only"))), 31)
+
+
+class Labels(ImportTest):  # 1 rank, 1 s
+
+    def test_do_not_matter(self):
+        labels = {"kubectl": "2024-07-29T12:34:56.789012345Z ", "pdsh": "n01: ", "hydra": "[0] ",
+                  "tags": "Mon Jul 29 12:34:56 2024[1,0]<stdout>:", "colour": "\x1b[0;32m"}
+        for kind in ("nccl-tests", "osu", "perftest", "iperf3"):
+            for name, label in labels.items():
+                files = SETS[kind][0](with_slow_host)
+                for file in list(files)[::2] if name == "pdsh" else files:
+                    files[file] = "".join(label + line for line in files[file].splitlines(keepends=True))
+                with self.subTest(kind, label=name):
+                    stdout, _ = self.run_tool(SLOW, "--quiet", "--import", "auto", self.folder(files, kind + name))
+                    self.assertEqual(stdout, "Slow: gpu-node-4\nFine: gpu-node-[1-3,5-6]\n")
+
+    def test_that_are_not_understood_are_the_reason(self):
+        files = SETS["osu"][0](healthy)
+        for b in (0, 1, 2, 4, 5):
+            for name in (f"osu_bw_{HOSTS[3]}-to-{HOSTS[b]}.txt", f"osu_bw_{HOSTS[b]}-to-{HOSTS[3]}.txt"):
+                files[name] = "".join("x" + line for line in files[name].splitlines(keepends=True))
+        stdout, stderr = self.run_tool(NOT_JUDGED, "--quiet", "--import", "auto", self.folder(files))
+        self.assertNotIn("Dead", stdout)
+        self.assertIn("not understood: 'x' stands before lines, which is no known label (osu)", stderr)
+
+
+class WrongData(ImportTest):  # 1 rank, 1 s
+
+    def judged(self, kind, spoil):
+        files = SETS[kind][0](healthy)
+        for name, text in files.items():
+            if HOSTS[2] in name:
+                files[name] = spoil(text)
+                self.assertNotEqual(files[name], text)
+        folder = self.folder(files, f"{kind}{len(self.seen)}")
+        self.seen.append(kind)
+        stdout, _ = self.run_tool(SLOW, "--quiet", "--import", "auto", folder)
+        self.assertIn("Wrong data: gpu-node-3\n", stdout)
+        self.assertNotIn("Dead", stdout)
+
+    def test_are_neither_fine_nor_dead(self):
+        self.seen = []
+        size = f"  {SIZE}  {SIZE // 4}  float"
+        for spoil in (lambda text: text.replace("9.99  9.99  N/A\n# Out", "9.99  9.99  4711\n# Out"),
+                      lambda text: text.replace(f"  0  1.0  9.99  9.99  N/A\n{size}", f"  3  1.0  9.99  9.99  N/A\n{size}"),
+                      lambda text: text.replace(": 0 OK", ": 1 FAILED")):
+            self.judged("nccl-tests", spoil)
+        self.judged("osu", lambda text: text.replace("3.50\n", "3.50   Fail\n"))
+
+    def test_are_said(self):
+        files = SETS["osu"][0](healthy)
+        name = f"osu_bw_{HOSTS[0]}-to-{HOSTS[1]}.txt"
+        files[name] = files[name].replace("3.50\n", "3.50   Fail\n")
+        stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(files))
+        self.assertIn("1 path delivers wrong data; all 6 hosts are fine.", stdout)
+        self.assertIn("reason      wrong data: the check says Fail at 1 B, line 4\n", stdout)
+        self.assertIn("Path with wrong data: gpu-node-1 gpu-node-2\n", stdout)
+
+
+class Logs(ImportTest):  # 1 rank, 2 s
+
+    def test_of_several_programs_are_told_apart(self):
+        title = "# OSU MPI Bandwidth Test"
+        files = {name: text + text.replace(title, "# OSU MPI Bi-Directional Bandwidth Test").replace("12", "23", 1)
+                 for name, text in SETS["osu"][0](with_slow_host).items()}
+        records = self.records("auto", self.folder(files))[1:]
+        self.assertEqual([record["test"] for record in records[:4]], ["osu_bw", "osu_bibw"] * 2)
+        self.assertEqual([record["both_ways"] for record in records[:4]], [False, True] * 2)
+
+    def test_of_a_rail_have_its_name(self):
+        files = {}
+        for rail in ("mlx5_0", "mlx5_1"):
+            rate = with_slow_host if rail == "mlx5_1" else healthy
+            for name, text in SETS["perftest"][0](rate).items():
+                files[f"{rail}_{name}"] = text.replace("mlx5_0", rail)
+        stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(files))
+        self.assertIn("mlx5_1 of gpu-node-4 is slow", stdout)
+        folder = self.folder({}, "rails")
+        for rail in ("mlx5_0", "mlx5_1"):
+            (folder / rail).mkdir()
+            for name, text in SETS["osu"][0](with_slow_host if rail == "mlx5_1" else healthy).items():
+                (folder / rail / name).write_text(text)
+        stdout, _ = self.run_tool(SLOW, "--import", "auto", folder)
+        self.assertIn("mlx5_1 of gpu-node-4 is slow", stdout)
+
+    def test_names_of_files_make_no_hosts(self):
+        for number, name in enumerate(("{}-{}-mlx5_0.txt", "{}_to_{}_mlx5_0.log", "{}_{}_mlx5_0.log", "{}_{}.1.log",
+                                       "{}_{}.dat", "{}_{}.LOG", "{}_{}.stdout", "{}_{}.result")):
+            files = pair_logs(with_slow_host, perftest_log, itertools.permutations, name)
+            with self.subTest(name):
+                stdout, _ = self.run_tool(SLOW, "--quiet", "--import", "auto", self.folder(files, str(number)))
+                self.assertEqual(stdout, "Slow: gpu-node-4\nFine: gpu-node-[1-3,5-6]\n")
+
+    def test_short_and_full_names_are_one_host(self):
+        files = {name if HOSTS[0] in name else name.replace("gpu-node-2", "gpu-node-2.cluster.org"): text
+                 for name, text in SETS["perftest"][0](with_slow_host).items()}
+        stdout, _ = self.run_tool(SLOW, "--quiet", "--import", "auto", self.folder(files))
+        self.assertEqual(stdout, "Slow: gpu-node-4\nFine: gpu-node-[1-3,5-6]\n")
+
+    def test_of_a_program_without_mpi_are_not_understood(self):
+        log = nccl_log(0, 1, healthy).replace("Rank  1", "Rank  0")
+        file = self.directory / "gpu-node-1_gpu-node-2.log"
+        file.write_text(log)
+        _, stderr = self.run_tool(NOT_JUDGED, "--import", "auto", file)
+        self.assertIn("the program was built without MPI", stderr)
+
+    def test_cut_in_the_last_row_have_no_result(self):
+        for kind in ("osu", "perftest"):
+            files = SETS[kind][0](healthy)
+            name = next(iter(files))
+            files[name] = files[name][:files[name].rindex(".") - 1]
+            with self.subTest(kind):
+                _, stderr = self.run_tool(NOT_JUDGED, "--quiet", "--import", "auto", self.folder({name: files[name]}, kind))
+                self.assertIn("the file ends within this line", stderr)
 
 
 class Notices(ImportTest):  # 1 rank, 1 s
@@ -93,10 +254,10 @@ class Notices(ImportTest):  # 1 rank, 1 s
         self.assertEqual(stderr.splitlines(), [
             f"find_slow_links: {folder}/a_b.csv: not understood: its format is csv",
             f"find_slow_links: {folder}/core.log: not understood: it is not a text file",
+            f"find_slow_links: {folder}/about_this.txt: not understood: it has no result, and its file name has no "
+            "hosts like those of the other files",
             f"find_slow_links: {folder}/log: not understood: its name does not contain the pair; name it HOSTA_HOSTB.log "
-            "or HOSTA-to-HOSTB.log (osu)",
-            f"find_slow_links: {folder}/about_this.txt: not understood: it has no result of osu, and its file name has "
-            "no hosts like those of the other files",
+            "or HOSTA-to-HOSTB.log",
             "find_slow_links: 30 figures of smaller messages left out: the largest size of each run counts"])
 
     def test_lines_are_named(self):

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "attribution_test_support.h"
@@ -39,6 +40,60 @@ TEST(Failures, ADeadHostAndNotItsPartners) {
   EXPECT_GE(finding.partners, 5);
   EXPECT_EQ(finding.reason, "no answer (simulated)");
   EXPECT_LT(finding.false_alarm, 0.01);
+}
+
+/// The sweep with wrong data in the readings of these pairs of hosts.
+template <typename IsWrong>
+Sweep with_wrong_data(Sweep sweep, const IsWrong& is_wrong) {
+  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
+    Reading& reading = sweep.readings[place];
+    if (!is_wrong(reading)) continue;
+    reading.outcome = Outcome::kWrong;
+    reading.rate = 0;
+    sweep.reasons.emplace_back(place, "3 elements");
+  }
+  return sweep;
+}
+
+TEST(WrongData, AreOfTheHostThatHasThemWithSeveralPartners) {
+  const Verdict verdict = judge(with_wrong_data(
+      sweep_of(clean_fabric(16)), [](const Reading& reading) { return reading.from == 3 || reading.to == 3; }));
+  const Finding finding = the_finding(verdict, Blame::kWrongData);
+  EXPECT_EQ(finding.hosts, Hosts{3});
+  EXPECT_EQ(finding.slow, finding.readings);
+  EXPECT_EQ(finding.slow_partners, 15);
+  EXPECT_EQ(finding.reason, "3 elements");
+  EXPECT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.judged, Judged::kSlow);
+  EXPECT_EQ(verdict.wrong, finding.readings);
+  EXPECT_EQ(verdict.failed, 0);
+}
+
+TEST(WrongData, AreNeverFineHoweverFew) {
+  bool first = true;
+  const Verdict verdict = judge(with_wrong_data(sweep_of(clean_fabric(16)), [&](const Reading& reading) {
+    return reading.from == 3 && reading.to == 5 && std::exchange(first, false);
+  }));
+  EXPECT_EQ(the_finding(verdict, Blame::kWrongData).hosts, (Hosts{3, 5}));
+  EXPECT_EQ(verdict.judged, Judged::kSlow);
+}
+
+TEST(WrongData, AreNoEvidenceOnBandwidth) {
+  const Verdict verdict = judge(with_wrong_data(sweep_of(clean_fabric(16, {"host:7:0.5"})), [](const Reading& reading) {
+    return std::minmax(reading.from, reading.to) == std::minmax(2, 4);
+  }));
+  ASSERT_EQ(verdict.findings.size(), 2U);
+  EXPECT_EQ(verdict.findings[0].blame, Blame::kWrongData);
+  EXPECT_EQ(verdict.findings[0].hosts, (Hosts{2, 4}));
+  EXPECT_EQ(verdict.findings[1].blame, Blame::kHost);
+  EXPECT_EQ(verdict.findings[1].hosts, Hosts{7});
+}
+
+TEST(NotUnderstood, FilesAreNeverFine) {
+  Sweep sweep = sweep_of(clean_fabric(16));
+  EXPECT_EQ(judge(sweep).judged, Judged::kClean);
+  sweep.not_understood = 1;
+  EXPECT_EQ(judge(sweep).judged, Judged::kUnknown);
 }
 
 TEST(Failures, AHostThatWorksInOneDirectionAlone) {

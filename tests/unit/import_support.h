@@ -12,7 +12,7 @@
 namespace fabricbench::cluster::test {
 
 /// `a gpu0 > b gpu1 osu_bw 4194304 = 12.5` of every reading, in GB/s; `both` behind it where the figure is of both
-/// directions, and `failed: WHY` where there is none.
+/// directions, and `failed: WHY` or `wrong: WHY` where there is none.
 inline std::vector<std::string> told(const Imported& found) {
   std::vector<std::string> all;
   auto reason = found.reasons.begin();
@@ -28,8 +28,8 @@ inline std::vector<std::string> told(const Imported& found) {
     if (reading.outcome == Outcome::kMeasured) {
       text += fmt::format("{:.6g}", static_cast<double>(reading.rate) / 1e9);
     } else {
-      text +=
-          "failed: " + (reason != found.reasons.end() && reason->first == i ? (reason++)->second : std::string("?"));
+      text += reading.outcome == Outcome::kWrong ? "wrong: " : "failed: ";
+      text += (reason != found.reasons.end() && reason->first == i ? (reason++)->second : std::string("?"));
     }
     all.push_back(text + (reading.both_ways ? " both" : ""));
   }

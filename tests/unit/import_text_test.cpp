@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster/import/failure.h"
+#include "cluster/import/labels.h"
 
 using namespace fabricbench::cluster;
 
@@ -36,10 +38,94 @@ TEST(Lines, EndAnyWay) {
   EXPECT_FALSE(TextLines("").next());
 }
 
-TEST(Lines, MayHaveLaunchersLabels) {
-  EXPECT_EQ(without_label("[1,0]<stdout>:#  Rank"), "#  Rank");
-  EXPECT_EQ(without_label("12: text"), "text");
-  for (const char* line : {"[  5]   0.00-1.00", "12:text", ": x", "", "[1"}) EXPECT_EQ(without_label(line), line);
+const std::string kLog =
+    "-----\n                    RDMA_Write BW Test\n\n Dual-port       : OFF\n #bytes     #iterations\n 65536   "
+    "5000\n-----\n";
+
+/// The log with a label before each line; `#` in it is the number of the line.
+std::string labelled(std::string_view label) {
+  std::string text;
+  for (TextLines lines(kLog); lines.next();) {
+    for (const char letter : label) text += letter == '#' ? std::to_string(lines.number()) : std::string(1, letter);
+    text.append(lines.line()) += '\n';
+  }
+  return text;
+}
+
+/// The lines without blanks at their ends, which the width of a label may change.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> all;
+  for (TextLines lines(text); lines.next();) all.emplace_back(trimmed(lines.line()));
+  return all;
+}
+
+TEST(Labels, AreTakenAway) {
+  for (const char* label : {
+           "2024-07-29T12:34:56.78901#Z ",                // kubectl logs --timestamps, docker logs -t
+           "2024-07-29T12:34:5#+00:00 ",                  // journalctl -o short-iso, Slurm
+           "[pod/launcher-x#kq/mpi] ",                    // kubectl logs --prefix
+           "[pod/launcher/mpi] 2024-07-29T12:34:56.#Z ",  // both
+           "launcher-x2kq mpi ",                          // stern
+           "launcher-1  | ",                              // docker compose
+           "Jul 29 12:34:5# node01 slurmd[#]: ",          // journalctl, syslog
+           "Jul 29 12:34:5# ",                            // ts
+           "00:00:0# ",                                   // ts -i
+           "172225649#.123456 ",                          // ts %.s
+           "[2024-07-29 12:34:5#] ",                      // scripts
+           "n01: ",                                       // pdsh
+           "node-01.cluster.local: ",                     // clush
+           "0: ",                                         // srun --label
+           "[0] ",                                        // mpiexec -l of Hydra and Intel
+           "[0#] ",                                       // ranks
+           "[node01:0] ",                                 // mpirun --prepend-rank, Hydra's -prepend-pattern
+           "[1,0]<stdout>:",                              // mpirun --tag-output of Open MPI 4
+           "[1,0]<stdout>: ",                             // of Open MPI 5
+           "[prterun-node01-2#@1,0]<stdout>: ",           // of Open MPI 5 by name
+           "Mon Jul 29 12:34:5# 2024[1,0]<stdout>:",      // with --timestamp-output
+           "Mon Jul 29 12:34:5# 2024<stdout>:",           // that alone
+           "node01\t",
+           "node01 | ",
+           "<14>1 ",
+           "node01> ",
+           "(node01) ",
+       }) {
+    const PlainLog log = without_labels(labelled(label));
+    EXPECT_EQ(lines_of(log.text), lines_of(kLog)) << label;
+    EXPECT_EQ(log.label, "") << label;
+  }
+}
+
+TEST(Labels, MayBeMissingBeforeLinesOfTheLauncher) {
+  const std::string notice = "mpirun has exited due to process rank 1\n";
+  EXPECT_EQ(without_labels(notice + labelled("[1,0]<stdout>:") + notice).text, notice + kLog + notice);
+  // Empty lines lose the blank behind the label.
+  EXPECT_EQ(lines_of(without_labels("n01: # OSU MPI\nn01:\nn01: 8  1.0\n").text),
+            (std::vector<std::string>{"# OSU MPI", "", "8  1.0"}));
+}
+
+TEST(Labels, AreNoneWhereTheToolsLinesStandAtTheBeginning) {
+  for (const std::string& text : {kLog, std::string("[ ID] Interval\n[  5]   0.00-1.00\n[SUM]   0.00-1.00\n"),
+                                  std::string("a: b\nc: d\n"), std::string()}) {
+    EXPECT_EQ(without_labels(text).text, text);
+  }
+}
+
+TEST(Labels, MayStandBeforeJson) {
+  EXPECT_EQ(without_labels("n1: {\nn1: \"start\": {}\nn1: }\n").text, " {\n \"start\": {}\n }\n");
+  EXPECT_EQ(without_labels("n1: {\"start\": {}}\n").text, " {\"start\": {}}\n");
+  EXPECT_EQ(without_labels("{\"start\": {}}\n").text, "{\"start\": {}}\n");
+}
+
+TEST(Labels, ThatAreNotUnderstoodAreKept) {
+  const PlainLog log = without_labels("x# OSU MPI Bandwidth Test\nx8   1.0\n");
+  EXPECT_EQ(log.text, "x# OSU MPI Bandwidth Test\nx8   1.0\n");
+  EXPECT_EQ(log.label, "x");
+}
+
+TEST(Labels, ColoursAreTakenAway) {
+  EXPECT_EQ(without_labels("\x1b[0;32m# OSU MPI\x1b[0m\n\x1b[1m8\x1b[K  1.0\n").text, "# OSU MPI\n8  1.0\n");
+  EXPECT_EQ(without_labels("a\x1b").text, "a");
+  EXPECT_EQ(without_labels("a\x1b[").text, "a");
 }
 
 TEST(Numbers, AreWhole) {
@@ -64,6 +150,11 @@ TEST(Failure, IsToldByTheFirstLineThatTellsOne) {
   EXPECT_EQ(why_it_failed("a\nb\n\n"), "the log ends without a result, after 'b'");
   EXPECT_EQ(why_it_failed(" \n"), "the log is empty");
   EXPECT_EQ(why_it_failed("# columns  error\n"), "the log ends without a result, after '# columns  error'");
+}
+
+TEST(Failure, IsNoWarning) {
+  EXPECT_EQ(words_of_failure_in("libibverbs: Warning: couldn't load driver\nWarning: Permanently added 'n2'\n"), "");
+  EXPECT_EQ(words_of_failure_in("n1 slots=1\nn2 slots=1\n"), "");
 }
 
 TEST(Failure, BehindAResultIsAnEndOfTheProgramOnly) {

@@ -47,6 +47,39 @@ TEST(PairName, PassesOverProgramsAndWhatComesBefore) {
   EXPECT_EQ(pair_of("nccl_N2_G1_cnode2-001_cnode2-016.log"), "cnode2-001 cnode2-016");
 }
 
+std::string rails_of(std::string_view path) {
+  const PairRails rails = rails_in_name(path);
+  return rails.from + " " + rails.to;
+}
+
+TEST(PairName, MayHaveANicAndTheNumberOfARun) {
+  for (const char* name : {"n1-n2-mlx5_0.txt", "n1_to_n2_mlx5_0.log", "n1_n2_mlx5_0.log", "n1_n2_mlx5_0_r1.log",
+                           "n1_n2.mlx5_bond_0.run3.log", "n1_mlx5_0_n2_mlx5_1.log", "n1-mlx5_0_n2-mlx5_1.log"}) {
+    EXPECT_EQ(pair_of(name), "n1 n2") << name;
+    EXPECT_NE(rails_of(name), " ") << name;
+  }
+  EXPECT_EQ(rails_of("n1-n2-mlx5_0.txt"), "mlx5_0 mlx5_0");
+  EXPECT_EQ(rails_of("n1-mlx5_0_n2-mlx5_1.log"), "mlx5_0 mlx5_1");
+  EXPECT_EQ(rails_of("logs/mlx5_3/n1_n2.log"), "mlx5_3 mlx5_3");
+  EXPECT_EQ(rails_of("logs/rail2/osu_bw/n1_n2.log"), "rail2 rail2");
+  EXPECT_EQ(rails_of("logs/n1_n2.log"), " ");
+  EXPECT_EQ(pair_of("login_gpu7-mlx5_0.log"), "login gpu7");
+}
+
+TEST(PairName, HasNoPartOfAnotherEnding) {
+  for (const char* name : {"n1_n2.1.log", "n1_n2.dat", "n1_n2.LOG", "n1_n2.stdout", "n1_n2.result", "n1_n2_1.log",
+                           "n1_n2-run2.out", "n1_n2.log.3", "hostfile_n1_n2", "server_n1_n2.log", "n1_n2_server.log"}) {
+    EXPECT_EQ(pair_of(name), "n1 n2") << name;
+  }
+  EXPECT_EQ(pair_of("login_gpu7.1.log"), "login gpu7");
+  EXPECT_EQ(pair_of("10.0.0.1_10.0.0.2.1.log"), "10.0.0.1 10.0.0.2");
+}
+
+TEST(HostName, HasAShortOne) {
+  EXPECT_EQ(short_name("n1.cluster.org"), "n1");
+  EXPECT_EQ(short_name("10.0.0.1"), "10.0.0.1");
+}
+
 TEST(PairName, IsNoneWhereItIsNotClear) {
   for (const char* name : {"", ".log", "n1.log", "n1_.log", "_n2.log", "a-b-c.log", "gpu-1-head-node.log",
                            "n1_n2_n3.log", "a_b_c.log", "n1-to-n2-to-n3.log", "n 1_n2.log", "1_2_3_4.log", "x_1_2.log",

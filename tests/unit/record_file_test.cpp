@@ -153,10 +153,13 @@ TEST_F(RecordFile, TakesKeysInAnyOrderAndPassesOverOthers) {
 }
 
 TEST_F(RecordFile, TellsStatusesApart) {
-  for (const char* status : {"failed", "timeout", "wrong"}) {
+  for (const char* status : {"failed", "timeout"}) {
     const Records records = read({failed_line("a", "b", status, "why")});
     EXPECT_EQ(records.sweep.readings.at(0).outcome, Outcome::kFailed) << status;
   }
+  const Records wrong = read({failed_line("a", "b", "wrong", "why")});
+  EXPECT_EQ(wrong.sweep.readings.at(0).outcome, Outcome::kWrong);
+  EXPECT_EQ(wrong.sweep.reasons.at(0).second, "why");
   EXPECT_EQ(message_of(failed_line("a", "b", "ok", "")), "");
   EXPECT_EQ(read({failed_line("a", "b", "ok", "")}).notices,
             Texts{"readings left out because they succeeded but have no bandwidth: 1"});

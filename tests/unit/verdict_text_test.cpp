@@ -149,6 +149,8 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
        "1 host is slow, 1 host has a slow NIC; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kDead, {0}), finding_of(Blame::kTransient, {1})},
        "1 host is dead, 1 host is unsteady; 6 of 8 hosts are fine"},
+      {{finding_of(Blame::kWrongData, {0}), finding_of(Blame::kWrongData, {2, 3})},
+       "1 host has wrong data, 1 path delivers wrong data; 7 of 8 hosts are fine"},
       {{finding_of(Blame::kPair, {0, 1}), finding_of(Blame::kPair, {2, 3}), finding_of(Blame::kDeadPair, {4, 5})},
        "2 paths are slow, 1 path carries nothing; all 8 hosts are fine"},
       {{leaf, finding_of(Blame::kLeafPair, {}), finding_of(Blame::kRail, {})},

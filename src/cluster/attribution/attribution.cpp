@@ -53,6 +53,7 @@ void count_readings(const Sweep& sweep, Verdict& verdict) {
     if (reading.outcome == Outcome::kNotTried) continue;
     ++verdict.readings;
     if (reading.outcome == Outcome::kFailed) ++verdict.failed;
+    if (reading.outcome == Outcome::kWrong) ++verdict.wrong;
   }
 }
 
@@ -176,8 +177,8 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
   if (any_is_sure) return Judged::kSlow;
   if (!verdict.findings.empty()) return Judged::kUnknown;
   const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
-                      verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
-                      !verdict.some_are_faster &&
+                      sweep.not_understood == 0 && verdict.below_asked <= kMostBelowAsked &&
+                      verdict.lasting_change <= kMostLastingChange && !verdict.some_are_faster &&
                       (!verdict.groups_are_open || verdict.near_pairs || are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
@@ -347,6 +348,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   report_pairs(model, pairs, explained.units, unsteady.slow_share, verdict);
   report_failed_pairs(sweep, failures, unsteady.is_unsteady, settings.false_alarm, verdict);
   report_failing_paths(failing, unsteady.is_unsteady, verdict);
+  report_wrong_data(sweep, verdict);
   note_apart(model, explained.units, verdict);
 
   report_network(model, verdict);

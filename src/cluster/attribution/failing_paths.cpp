@@ -67,7 +67,7 @@ std::map<Path, PathRecord> paths_that_fail(const Sweep& sweep, const Failures& f
   if (paths.empty()) return paths;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     const Reading& reading = sweep.readings[place];
-    if (reading.outcome == Outcome::kNotTried || reading.from == reading.to) continue;
+    if (!has_worked_or_failed(reading) || reading.from == reading.to) continue;
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
     const auto found = paths.find(std::minmax(from, to));
@@ -106,7 +106,7 @@ bool is_fine_besides(const Sweep& sweep, const Failures& failures, std::int32_t 
   for (const Reading& reading : sweep.readings) {
     const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
     const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
-    if ((from != unit && to != unit) || reading.outcome == Outcome::kNotTried) continue;
+    if ((from != unit && to != unit) || !has_worked_or_failed(reading)) continue;
     const std::int32_t other = from == unit ? to : from;
     if (other == partner || failures.is_explained(from, to, reading.both_ways)) continue;
     all.insert({other, reading.round});

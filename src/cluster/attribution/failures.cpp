@@ -232,7 +232,7 @@ std::vector<char> failing_units(const Sweep& sweep, const Failures& failures) {
   std::vector<std::int64_t> failed(failing.size(), 0);
   std::vector<std::int64_t> tried(failing.size(), 0);
   for (const Reading& reading : sweep.readings) {
-    if (reading.outcome == Outcome::kNotTried) continue;
+    if (!has_worked_or_failed(reading)) continue;
     for (const std::int32_t unit :
          {failures.unit_of(reading.from, reading.from_rail), failures.unit_of(reading.to, reading.to_rail)}) {
       ++tried[static_cast<std::size_t>(unit)];

@@ -93,6 +93,10 @@ void report_parts(const Sweep& sweep, const Failures& failures, Verdict& verdict
 /// Adds follow-ups: whether dead hosts work with each other, as hosts of a leaf do that is cut off.
 void follow_up_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdict);
 
+/// Adds findings on wrong data: on hosts that have them with several partners, which explain most of them first, and on
+/// the other pairs.
+void report_wrong_data(const Sweep& sweep, Verdict& verdict);
+
 /// Adds findings on dead rails, dead hosts and dead NICs. A finding whose false-alarm probability is not below
 /// `false_alarm` is undecided.
 void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict);

@@ -30,10 +30,11 @@ const Words& words_of_failure() {
 
 std::string first_line_with(std::string_view log, const Words& words) {
   for (TextLines lines(log); lines.next();) {
-    const std::string_view line = without_label(lines.line());
-    // A title may have a column of errors; nccl-tests tells its own behind a #.
+    const std::string line = lower(lines.line());
+    // A title may have a column of errors; nccl-tests tells its own behind a #. libibverbs, ssh and others warn of what
+    // does no harm.
     const bool is_comment = trimmed(line).starts_with('#') && !has(line, "# error");
-    if (!is_comment && has_any(lower(line), words)) return one_line(line);
+    if (!is_comment && !has(line, "warning") && has_any(line, words)) return one_line(lines.line());
   }
   return "";
 }
@@ -42,10 +43,13 @@ std::string first_line_with(std::string_view log, const Words& words) {
 
 std::string how_it_broke_off(std::string_view log) { return first_line_with(log, words_of_an_end()); }
 
+std::string words_of_failure_in(std::string_view log) {
+  std::string line = first_line_with(log, words_of_failure());
+  return line.empty() ? first_line_with(log, words_of_an_end()) : line;
+}
+
 std::string why_it_failed(std::string_view log) {
-  for (const Words* words : {&words_of_failure(), &words_of_an_end()}) {
-    if (std::string line = first_line_with(log, *words); !line.empty()) return line;
-  }
+  if (std::string line = words_of_failure_in(log); !line.empty()) return line;
   std::string_view last;
   for (TextLines lines(log); lines.next();) {
     if (!trimmed(lines.line()).empty()) last = lines.line();

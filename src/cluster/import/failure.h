@@ -5,7 +5,11 @@
 
 namespace fabricbench::cluster {
 
-/// The reason why a log has no result: its first line on a failure, or else its last line, as one line for people.
+/// The first line of a log that has a word of failure, as one line for people; empty where there is none. Warnings do
+/// not count.
+[[nodiscard]] std::string words_of_failure_in(std::string_view log);
+
+/// The reason why a log has no result: its words of failure, or else its last line.
 [[nodiscard]] std::string why_it_failed(std::string_view log);
 
 /// The first line that says that a process was ended or lost its partner, as one line for people; empty where there is

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/import/failure.h"
+#include "cluster/import/labels.h"
+#include "cluster/import/pair_name.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 
@@ -19,6 +22,7 @@ struct Format {
   std::string_view name;
   bool (*is_of)(std::string_view text);
   Imported (*read)(const ImportSource& source);
+  bool of_a_pair = false;
 };
 
 bool is_nccl_tests(std::string_view text) {
@@ -46,10 +50,10 @@ bool is_clusterkit(std::string_view text) {
 }
 
 constexpr std::array<Format, 8> kFormats = {{
-    {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_nccl_tests},
-    {ImportKind::kOsu, "osu", is_osu, read_osu},
-    {ImportKind::kPerftest, "perftest", is_perftest, read_perftest},
-    {ImportKind::kIperf3, "iperf3", is_iperf3, read_iperf3},
+    {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_nccl_tests, true},
+    {ImportKind::kOsu, "osu", is_osu, read_osu, true},
+    {ImportKind::kPerftest, "perftest", is_perftest, read_perftest, true},
+    {ImportKind::kIperf3, "iperf3", is_iperf3, read_iperf3, true},
     {ImportKind::kMpiGraph, "mpigraph", is_mpigraph, read_mpigraph},
     {ImportKind::kHp2p, "hp2p", is_hp2p, read_hp2p},
     {ImportKind::kClusterKit, "clusterkit", is_clusterkit, read_clusterkit},
@@ -76,6 +80,8 @@ const Format& format_of(ImportKind kind) { return kFormats[static_cast<std::size
 }  // namespace
 
 std::string_view name_of(ImportKind kind) { return format_of(kind).name; }
+
+bool is_of_a_pair(ImportKind kind) { return format_of(kind).of_a_pair; }
 
 std::string import_kind_names(std::string_view between) {
   std::vector<std::string_view> names;
@@ -104,6 +110,34 @@ std::optional<ImportKind> recognise(std::string_view text) {
   return found;
 }
 
-Imported import_results(ImportKind kind, const ImportSource& source) { return format_of(kind).read(source); }
+Imported import_results(ImportKind kind, const ImportSource& source) {
+  const PlainLog log = without_labels(source.text);
+  Imported found = format_of(kind).read({source.path, log.text, source.unit});
+  if (!log.label.empty()) {
+    found.notes.insert(found.notes.begin(),
+                       {0, fmt::format("'{}' stands before lines, which is no known label", log.label)});
+  }
+  const PairRails rails = rails_in_name(source.path);
+  for (Reading& reading : found.readings) {
+    if (rails.from.empty() || reading.from_rail != 0 || reading.to_rail != 0) continue;
+    reading.from_rail = found.rail_of(rails.from);
+    reading.to_rail = found.rail_of(rails.to);
+  }
+  return found;
+}
+
+Imported import_unrecognised(const ImportSource& source) {
+  Imported found;
+  const auto pair = pair_in_name(source.path);
+  const std::string words = words_of_failure_in(without_labels(source.text).text);
+  if (pair && !words.empty()) {
+    found.add_failed(found.between(pair->from, pair->to, {}), words);
+  } else if (pair) {
+    found.note(0, why_it_failed(source.text));
+  } else {
+    found.note(0, fmt::format("its name does not contain the pair; {}", kHowToName));
+  }
+  return found;
+}
 
 }  // namespace fabricbench::cluster

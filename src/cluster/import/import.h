@@ -21,10 +21,17 @@ enum class ImportKind : std::uint8_t { kNcclTests, kOsu, kPerftest, kIperf3, kMp
 /// The kind of a name, also of a program's, such as `ib_write_bw`; nothing where there is none.
 [[nodiscard]] std::optional<ImportKind> import_kind_named(std::string_view name);
 
+/// Whether a file of the kind is of one pair, which its name may tell.
+[[nodiscard]] bool is_of_a_pair(ImportKind kind);
+
 /// What wrote a text, by words that no other tool prints; nothing where none or several could have.
 [[nodiscard]] std::optional<ImportKind> recognise(std::string_view text);
 
-/// What a file of a kind holds. Throws UsageError where the unit of figures is not clear.
+/// What a file of a kind holds, whose lines may have labels (labels.h). Throws UsageError where the unit of figures is
+/// not clear.
 [[nodiscard]] Imported import_results(ImportKind kind, const ImportSource& source);
+
+/// What a file tells that nothing is recognised in: a failed pair, by its name and its words of failure, or a note.
+[[nodiscard]] Imported import_unrecognised(const ImportSource& source);
 
 }  // namespace fabricbench::cluster

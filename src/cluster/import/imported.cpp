@@ -65,7 +65,27 @@ void Imported::add(Reading reading, double rate, std::int64_t line) {
 }
 
 void Imported::add_failed(Reading reading, std::string reason) {
-  reading.outcome = Outcome::kFailed;
+  add_without_rate(reading, Outcome::kFailed, std::move(reason));
+}
+
+void Imported::add_failed_run(const Reading& reading, std::string reason) {
+  const auto test_of = [&](const Reading& one) -> const std::string& {
+    return kinds[static_cast<std::size_t>(one.kind)].test;
+  };
+  const bool was_repeated = std::any_of(readings.begin(), readings.end(), [&](const Reading& other) {
+    const bool same_test = test_of(reading).empty() || test_of(reading) == test_of(other);
+    return other.from == reading.from && other.to == reading.to && same_test && other.outcome != Outcome::kFailed;
+  });
+  if (was_repeated) return note(0, fmt::format("a run that failed and was repeated is left out: {}", reason));
+  add_failed(reading, std::move(reason));
+}
+
+void Imported::add_wrong(Reading reading, std::string reason) {
+  add_without_rate(reading, Outcome::kWrong, "wrong data: " + std::move(reason));
+}
+
+void Imported::add_without_rate(Reading reading, Outcome outcome, std::string reason) {
+  reading.outcome = outcome;
   reading.rate = 0;
   reasons.emplace_back(readings.size(), std::move(reason));
   readings.push_back(reading);

@@ -54,24 +54,33 @@ class Imported {
   NameIndex rails;  ///< the first has no name
   std::vector<ImportedKind> kinds;
   std::vector<Reading> readings;
-  std::vector<std::pair<std::size_t, std::string>> reasons;  ///< why a reading failed, by its place in `readings`
-  std::vector<ImportedGpus> gpus;                            ///< in the order of readings, of some of them
+  /// Why a reading failed, or how its data were wrong, by its place in `readings`.
+  std::vector<std::pair<std::size_t, std::string>> reasons;
+  std::vector<ImportedGpus> gpus;  ///< in the order of readings, of some of them
   std::vector<ImportNote> notes;
   std::int64_t smaller_sizes =
       0;  ///< number of values that are left out, of smaller message sizes than the largest one of their run
   bool rounds_are_known = false;  ///< readings say in which round they were taken
-  bool by_name_only = false;      ///< nothing in the file is of the kind: there is a failed pair because of its name
+  bool of_server = false;         ///< it is what the server of a pair printed, whose client knows as much
 
   /// The place of a kind or a rail, whose name is made printable. Throws Error if there are thousands.
   [[nodiscard]] std::int16_t kind_of(const ImportedKind& given);
   [[nodiscard]] std::int16_t rail_of(std::string_view name);
   /// Adds a reading between two hosts, whose names are made as_host_name, without a rate as yet.
   [[nodiscard]] Reading between(std::string_view from, std::string_view to, const ImportedKind& kind);
-  /// Adds a reading with a rate, in bytes per second. A value that is no rate makes it a failed reading; an absurd one
-  /// is left out, with a note.
+  /// Adds a reading with a rate, in bytes per second. 0 makes it a failed reading; an absurd rate is left out, with a
+  /// note.
   void add(Reading reading, double rate, std::int64_t line);
+  /// Adds a reading without a result, for which there have to be words of failure.
   void add_failed(Reading reading, std::string reason);
+  /// The same, unless another run of the same test between these hosts has a result: it was tried again.
+  void add_failed_run(const Reading& reading, std::string reason);
+  /// Adds a reading whose data were wrong.
+  void add_wrong(Reading reading, std::string reason);
   void note(std::int64_t line, std::string text) { notes.push_back({line, std::move(text)}); }
+
+ private:
+  void add_without_rate(Reading reading, Outcome outcome, std::string reason);
 };
 
 }  // namespace fabricbench::cluster

@@ -57,7 +57,7 @@ class Iperf3TextReader {
 
  private:
   void take(const TextLines& lines) {
-    const std::string_view line = trimmed(without_label(lines.line()));
+    const std::string_view line = trimmed(lines.line());
     reverse_ |= line.starts_with("Reverse mode");
     found_.udp |= has(line, "Jitter") && has(line, "Datagrams");
     found_.of_iperf3 |= line.starts_with("iperf3:") || line.starts_with("iperf Done") || line.starts_with("[ ID]");
@@ -152,7 +152,6 @@ Imported read_iperf3(const ImportSource& source) {
     found.add(found.between(way.from, way.to, kind), figure.rate, figure.line);
   };
   if (!log.error.empty() || (!log.from_client && !log.from_server)) {
-    found.by_name_only = kind.test.empty();
     std::string why = cut_off ? "the JSON is broken or cut off" : why_it_failed(source.text);
     found.add_failed(found.between(pair->from, pair->to, kind), log.error.empty() ? why : log.error);
     return found;

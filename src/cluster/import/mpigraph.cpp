@@ -74,7 +74,7 @@ class MpiGraphReader {
 };
 
 void MpiGraphReader::take(const TextLines& lines) {
-  const auto cells = cells_of(without_label(lines.line()));
+  const auto cells = cells_of(lines.line());
   if (cells.empty()) return;
   ended_ |= cells[0] == "END mpiGraph";
   if (cells[0] == "MsgSize" && cells.size() > 1)

@@ -3,11 +3,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cluster/import/failure.h"
+#include "cluster/import/nccl_table.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
@@ -16,10 +18,8 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kFewestFields = 8;
-constexpr std::string_view kBandwidth = "busbw";  // the title of its columns
-
 struct NcclRank {
+  std::string number;
   std::string host;
   std::string device;
   std::string pci;  ///< empty: not told, or no GPU
@@ -28,17 +28,18 @@ struct NcclRank {
 struct NcclRow {
   std::int64_t size = 0;
   std::int64_t line = 0;
-  std::optional<double> busbw;  ///< GB/s
-  std::string wrong;            ///< elements; empty: none, or not checked
+  double busbw = 0;  ///< GB/s
 };
 
 /// The output of one run.
 struct NcclRun {
   std::string test;
   std::vector<NcclRank> ranks;
-  std::vector<std::string> columns;
+  NcclTable table;
   std::vector<NcclRow> rows;
+  std::string wrong;                      ///< the first wrong data; empty: none
   bool complete = false;                  ///< the closing lines are there
+  bool without_mpi = false;               ///< a rank appears on two hosts
   std::size_t begin = 0;                  ///< in the text
   std::vector<std::string_view> openers;  ///< of kOpeners those that were there
 
@@ -56,6 +57,13 @@ std::string_view pci_address_in(std::string_view word) {
   return address.find_first_not_of("0123456789abcdefABCDEFx:.") == std::string_view::npos ? address : "";
 }
 
+/// Older versions do not name the collective, which the reduction and the ratio of the bandwidths tell from others.
+std::string unnamed_test(const NcclTableRow& row, const NcclFigures& figures) {
+  const double algbw = figures.algbw.value_or(0);
+  return fmt::format("nccl-tests, {}, busbw = {:.1f} algbw", row.redop.empty() ? "none" : row.redop,
+                     algbw > 0 ? figures.busbw.value_or(0) / algbw : 0);
+}
+
 class NcclTestsReader {
  public:
   explicit NcclTestsReader(const ImportSource& source) : source_(source) {}
@@ -64,24 +72,39 @@ class NcclTestsReader {
     for (TextLines lines(source_.text); lines.next();) {
       line_ = lines.number();
       offset_ = lines.begin();
-      take(without_label(lines.line()));
+      take(lines.line());
     }
     if (run_.has_begun() || !any_run_) finish(source_.text.size());
+    for (auto& [reading, ranks, words] : failed_) {
+      const std::size_t first = found_.readings.size();
+      found_.add_failed_run(reading, std::move(words));
+      add_gpus(ranks, first);
+    }
     return std::move(found_);
   }
 
  private:
+  struct Failed {
+    Reading reading;
+    std::vector<NcclRank> ranks;
+    std::string words;
+  };
+
   void take(std::string_view line);
+  void take_closing(std::string_view line);
   void begin_run(std::string_view opener);
   void take_rank(std::string_view line);
-  void take_row(const std::vector<std::string_view>& words);
+  void take_row(std::string_view line);
+  void take_wrong(const NcclTableRow& row);
   void finish(std::size_t end);
   void add_rows(const Reading& reading);
+  void add_gpus(const std::vector<NcclRank>& ranks, std::size_t first);
   [[nodiscard]] std::optional<Reading> reading_of_run();
 
   const ImportSource& source_;
   Imported found_;
   NcclRun run_;
+  std::vector<Failed> failed_;
   bool any_run_ = false;
   std::int64_t line_ = 0;
   std::size_t offset_ = 0;
@@ -99,25 +122,30 @@ void NcclTestsReader::take(std::string_view line) {
     if (text.starts_with(opener)) begin_run(opener);
   }
   if (const auto test = behind(text, "# Collective test starting:"); !test.empty()) run_.test = test;
-  if (text.starts_with('#')) {
-    if (has(text, " Rank ") && has(text, " device ")) take_rank(text);
-    if (has(text, " size ") && has(text, " busbw")) {
-      const auto words = words_of(text.substr(1));
-      if (std::find(words.begin(), words.end(), kBandwidth) != words.end())
-        run_.columns.assign(words.begin(), words.end());
-    }
-    run_.complete |= has(text, "Out of bounds values") || has(text, "Avg bus bandwidth");
+  if (!text.starts_with('#')) {
+    if (!run_.complete && run_.table.is_row(text)) take_row(text);
     return;
   }
-  const auto words = words_of(text);
-  if (!words.empty() && !run_.columns.empty() && !run_.complete && integer_in(words.front())) take_row(words);
+  if (has(text, " Rank ") && has(text, " device ")) take_rank(text);
+  run_.table.take_comment(text);
+  take_closing(text);
 }
 
-/// Begins a new run, unless the line is one of the opening lines of the current one.
+void NcclTestsReader::take_closing(std::string_view line) {
+  if (!has(line, "Out of bounds values") && !has(line, "Avg bus bandwidth")) return;
+  run_.complete = true;
+  if (run_.wrong.empty() && has(line, "FAILED")) run_.wrong = fmt::format("'{}', line {}", one_line(line), line_);
+}
+
+/// Begins a new run, unless the line is one of the opening lines of the current one. Two programs at once, built
+/// without MPI, print all of theirs before the first table.
 void NcclTestsReader::begin_run(std::string_view opener) {
   const auto& openers = run_.openers;
   const bool again = std::find(openers.begin(), openers.end(), opener) != openers.end();
-  if (again || !run_.ranks.empty() || !run_.rows.empty() || run_.complete) finish(offset_);
+  const bool before_table = !run_.table.has_titles() && run_.rows.empty() && !run_.complete &&
+                            words_of_failure_in(source_.text.substr(run_.begin, offset_ - run_.begin)).empty();
+  if ((again || !run_.ranks.empty()) && !before_table) finish(offset_);
+  if (!run_.rows.empty() || run_.complete) finish(offset_);
   any_run_ = true;
   if (run_.openers.empty()) run_.begin = offset_;
   run_.openers.push_back(opener);
@@ -127,6 +155,7 @@ void NcclTestsReader::begin_run(std::string_view opener) {
 void NcclTestsReader::take_rank(std::string_view line) {
   any_run_ = true;
   const auto words = words_of(line);
+  const auto number = std::find(words.begin(), words.end(), "Rank");
   const auto on = std::find(words.begin(), words.end(), "on");
   const auto device = std::find(words.begin(), words.end(), "device");
   if (words.end() - on < 2 || words.end() - device < 2 || !is_host_name(on[1])) {
@@ -134,37 +163,38 @@ void NcclTestsReader::take_rank(std::string_view line) {
     return;
   }
   const std::string_view pci = words.end() - device > 2 ? pci_address_in(device[2]) : std::string_view();
-  run_.ranks.push_back({std::string(on[1]), std::string(device[1]), std::string(pci)});
+  NcclRank rank{std::string(number[1]), std::string(on[1]), std::string(device[1]), std::string(pci)};
+  const auto same = std::find_if(run_.ranks.begin(), run_.ranks.end(),
+                                 [&](const NcclRank& other) { return other.number == rank.number; });
+  if (same != run_.ranks.end() && same->host == rank.host) run_.ranks.clear();  // the run above it has been repeated
+  run_.without_mpi |= same != run_.ranks.end() && same->host != rank.host;
+  run_.ranks.push_back(std::move(rank));
 }
 
-/// Finds columns by their titles. A row has one column less for hypercube, whose reduction is blank, and in older
-/// versions.
-void NcclTestsReader::take_row(const std::vector<std::string_view>& words) {
-  const auto& columns = run_.columns;
-  const auto column = std::find(columns.begin(), columns.end(), kBandwidth) - columns.begin();
-  const bool one_less = words.size() + 1 == columns.size();
-  const auto place = static_cast<std::size_t>(column - (one_less ? 1 : 0));
-  const std::size_t in_place = place + 4;
-  if (words.size() < kFewestFields || words.size() + 1 < columns.size() || place + 1 >= words.size()) {
+/// The bandwidth out of place, or else the one in place.
+void NcclTestsReader::take_row(std::string_view line) {
+  const std::optional<NcclTableRow> row = run_.table.row(line);
+  if (!row) {
     found_.note(line_, "a row of the table is incomplete, and is left out");
     return;
   }
-  NcclRow row{*integer_in(words.front()), line_, number_in(words[place]), ""};
-  std::string_view wrong = words[place + 1];
-  if (!row.busbw && in_place + 1 < words.size()) {
-    row.busbw = number_in(words[in_place]);
-    wrong = words[in_place + 1];
-  }
-  const auto checked = static_cast<std::size_t>(column) + 1;
-  if (const auto elements = number_in(wrong);
-      elements && *elements > 0 && checked < columns.size() && columns[checked] == "#wrong") {
-    row.wrong = wrong;
-  }
-  if (!row.busbw) {
+  take_wrong(*row);
+  const auto figures = std::find_if(row->placements.begin(), row->placements.end(),
+                                    [](const NcclFigures& each) { return each.busbw.has_value(); });
+  if (figures == row->placements.end()) {
     found_.note(line_, "a row of the table has no bandwidth, and is left out");
     return;
   }
-  run_.rows.push_back(row);
+  if (run_.test.empty()) run_.test = unnamed_test(*row, *figures);
+  run_.rows.push_back({row->size, line_, *figures->busbw});
+}
+
+void NcclTestsReader::take_wrong(const NcclTableRow& row) {
+  for (const NcclFigures& each : row.placements) {
+    if (each.wrong.empty() || !run_.wrong.empty()) continue;
+    run_.wrong = fmt::format("{} elements {} at {} B, line {}", each.wrong, each.in_place ? "in place" : "out of place",
+                             row.size, line_);
+  }
 }
 
 /// The pair of the run, without a figure; nothing where it is none, with a note.
@@ -175,9 +205,9 @@ std::optional<Reading> NcclTestsReader::reading_of_run() {
   }
   ImportedKind kind{run_.test, ImportedKind::kNoSize};
   if (run_.ranks.size() > 2 && !run_.test.empty()) kind.test += fmt::format(", {} ranks", run_.ranks.size());
+  for (const NcclRow& row : run_.rows) kind.size_bytes = std::max(kind.size_bytes, row.size);
   const bool broke_off = hosts.size() < 2 && !run_.complete;
   if (const auto pair = pair_in_name(source_.path); pair && broke_off) {
-    found_.by_name_only = !any_run_;
     return found_.between(pair->from, pair->to, kind);
   }
   if (hosts.empty()) {
@@ -198,40 +228,44 @@ std::optional<Reading> NcclTestsReader::reading_of_run() {
 }
 
 void NcclTestsReader::finish(std::size_t end) {
-  const std::size_t first = found_.readings.size();
-  const std::optional<Reading> pair = reading_of_run();
-  if (pair) {
-    Reading reading = *pair;
-    reading.both_ways = true;
-    if (run_.complete && !run_.rows.empty()) {
-      add_rows(reading);
+  const std::string_view text = source_.text.substr(run_.begin, end - run_.begin);
+  if (run_.without_mpi) {
+    found_.note(0,
+                "ranks appear twice, on different hosts: the program was built without MPI, and its runs were apart");
+  } else if (std::optional<Reading> pair = reading_of_run()) {
+    pair->both_ways = true;
+    const std::size_t first = found_.readings.size();
+    const bool has_result = run_.complete && !run_.rows.empty();
+    std::string words = has_result ? "" : words_of_failure_in(text);
+    if (!run_.wrong.empty()) {
+      found_.add_wrong(*pair, std::move(run_.wrong));
+    } else if (has_result) {
+      add_rows(*pair);
+    } else if (!words.empty()) {
+      failed_.push_back({*pair, run_.ranks, std::move(words)});
     } else {
-      found_.add_failed(reading, why_it_failed(source_.text.substr(run_.begin, end - run_.begin)));
+      found_.note(0, why_it_failed(text));
     }
-  }
-  if (run_.ranks.size() == 2) {
-    for (std::size_t place = first; place < found_.readings.size(); ++place) {
-      found_.gpus.push_back({place, run_.ranks[0].pci, run_.ranks[1].pci});
-    }
+    add_gpus(run_.ranks, first);
   }
   run_ = {};
+  run_.begin = end;
+}
+
+/// Keeps the GPUs of the readings from `first`.
+void NcclTestsReader::add_gpus(const std::vector<NcclRank>& ranks, std::size_t first) {
+  for (std::size_t place = first; ranks.size() == 2 && place < found_.readings.size(); ++place) {
+    found_.gpus.push_back({place, ranks[0].pci, ranks[1].pci});
+  }
 }
 
 void NcclTestsReader::add_rows(const Reading& reading) {
-  const auto by_size = [](const NcclRow& a, const NcclRow& b) { return a.size < b.size; };
-  const std::int64_t largest = std::max_element(run_.rows.begin(), run_.rows.end(), by_size)->size;
-  const ImportedKind kind{found_.kinds[static_cast<std::size_t>(reading.kind)].test, largest};
+  const std::int64_t largest = found_.kinds[static_cast<std::size_t>(reading.kind)].size_bytes;
   for (const NcclRow& row : run_.rows) {
-    if (row.size != largest) {
-      ++found_.smaller_sizes;
-      continue;
-    }
-    Reading of_row = reading;
-    of_row.kind = found_.kind_of(kind);
-    if (row.wrong.empty()) {
-      found_.add(of_row, *row.busbw * kGigabyte, row.line);
+    if (row.size == largest) {
+      found_.add(reading, row.busbw * kGigabyte, row.line);
     } else {
-      found_.add_failed(of_row, fmt::format("{} wrong elements", row.wrong));
+      ++found_.smaller_sizes;
     }
   }
 }

@@ -11,13 +11,22 @@ namespace {
 
 constexpr std::size_t kLongestHost = 255;
 constexpr std::string_view kSeparators = "-_.";
-constexpr std::array<std::string_view, 5> kExtensions = {".log", ".txt", ".out", ".err", ".json"};
+constexpr std::array<std::string_view, 7> kExtensions = {".log", ".txt", ".out", ".err", ".json", ".stdout", ".stderr"};
 /// Names of programs that people put before or behind the hosts, longer ones before what they begin with.
-constexpr std::array<std::string_view, 22> kPrograms = {
-    "osu_bibw",       "osu_bw",        "osu",         "ib_write_bw",   "ib_read_bw",          "ib_send_bw",
-    "perftest",       "iperf3",        "iperf",       "sendrecv_perf", "all_reduce_perf",     "all_gather_perf",
-    "broadcast_perf", "alltoall_perf", "gather_perf", "scatter_perf",  "reduce_scatter_perf", "reduce_perf",
-    "hypercube_perf", "nccl-tests",    "nccl_tests",  "nccl"};
+constexpr std::array<std::string_view, 29> kPrograms = {"osu_put_bibw",    "osu_put_bw",     "osu_get_bw",
+                                                        "osu_bibw",        "osu_bw",         "osu",
+                                                        "ib_write_bw",     "ib_read_bw",     "ib_send_bw",
+                                                        "perftest",        "iperf3",         "iperf2",
+                                                        "iperf",           "sendrecv_perf",  "all_reduce_perf",
+                                                        "all_gather_perf", "broadcast_perf", "alltoall_perf",
+                                                        "gather_perf",     "scatter_perf",   "reduce_scatter_perf",
+                                                        "reduce_perf",     "hypercube_perf", "nccl-tests",
+                                                        "nccl_tests",      "nccl",           "imb",
+                                                        "server",          "client"};
+/// Beginnings of the names of NICs that are no names of hosts, before a number.
+constexpr std::array<std::string_view, 16> kDevices = {"mlx4_",  "mlx5_", "bnxt_re", "irdma", "hfi1_", "qedr",
+                                                       "cxgb4_", "efa_",  "rocep",   "rdmap", "hns_",  "bond",
+                                                       "ens",    "enp",   "eth",     "rail"};
 
 bool is_letter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
 bool is_separator(char letter) { return kSeparators.find(letter) != std::string_view::npos; }
@@ -27,7 +36,7 @@ std::string_view stem_of(std::string_view path) {
   for (bool cut = true; cut;) {
     cut = false;
     for (const std::string_view extension : kExtensions) {
-      if (!path.ends_with(extension)) continue;
+      if (!lower(path).ends_with(extension)) continue;
       path.remove_suffix(extension.size());
       cut = true;
     }
@@ -66,7 +75,20 @@ bool are_alike(std::string_view a, std::string_view b) {
   return a != b && std::any_of(a.begin(), a.end(), is_letter) && shape_of(a) == shape_of(b);
 }
 
+/// A name without the number of a run behind it, such as `.1`, in which no name of a host ends.
+std::string_view without_number(std::string_view host) {
+  const std::size_t dot = host.rfind('.');
+  const bool number = dot != std::string_view::npos && dot + 1 < host.size() &&
+                      std::all_of(host.begin() + static_cast<std::ptrdiff_t>(dot) + 1, host.end(), is_digit);
+  constexpr std::ptrdiff_t kDotsOfAddress = 3;
+  const bool may_have_one =
+      std::any_of(host.begin(), host.end(), is_letter) || std::count(host.begin(), host.end(), '.') > kDotsOfAddress;
+  return number && may_have_one ? host.substr(0, dot) : host;
+}
+
 std::optional<PairName> pair_of(std::string_view from, std::string_view to) {
+  from = without_number(from);
+  to = without_number(to);
   if (!is_host_name(from) || !is_host_name(to)) return std::nullopt;
   return PairName{std::string(from), std::string(to)};
 }
@@ -91,6 +113,74 @@ std::optional<PairName> pair_with_underscore(std::string_view text) {
   return are_alike(from, to) && !more_hosts ? pair_of(from, to) : std::nullopt;
 }
 
+std::optional<PairName> pair_in_stem(std::string_view stem) {
+  for (const std::string_view separator : {"-to-", "_to_", ".to.", "--", "__", ","}) {
+    const auto parts = parts_of(stem, separator);
+    if (parts.size() == 2) return pair_of(parts[0], parts[1]);
+    if (parts.size() > 2) return std::nullopt;
+  }
+  if (stem.find('_') != std::string_view::npos) return pair_with_underscore(stem);
+  const auto parts = parts_of(stem, "-");
+  if (parts.size() == 2) return pair_of(parts[0], parts[1]);
+  return halves_of(stem, parts.size(), '-');
+}
+
+/// `mlx5_0`, `mlx5_bond_0`, `enp3s0f0`: a known beginning, and letters and digits.
+bool is_device(std::string_view name) {
+  const auto* const device = std::find_if(kDevices.begin(), kDevices.end(),
+                                          [&](std::string_view beginning) { return name.starts_with(beginning); });
+  if (device == kDevices.end()) return false;
+  name.remove_prefix(device->size());
+  constexpr std::string_view kBond = "bond_";
+  if (name.starts_with(kBond)) name.remove_prefix(kBond.size());
+  return std::any_of(name.begin(), name.end(), is_digit) &&
+         std::all_of(name.begin(), name.end(), [](char letter) { return is_letter(letter) || is_digit(letter); });
+}
+
+/// The NIC at the end of a text, behind a separator; empty where there is none.
+std::string_view device_at_end(std::string_view text) {
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    if (is_separator(text[at - 1]) && is_device(text.substr(at))) return text.substr(at);
+  }
+  return "";
+}
+
+std::string_view without_device(std::string_view text) {
+  const std::string_view device = device_at_end(text);
+  return device.empty() ? text : text.substr(0, text.size() - device.size() - 1);
+}
+
+/// Whether a text may follow the hosts: the number of a run, or an ending such as dat.
+bool may_follow(std::string_view text) {
+  constexpr std::size_t kLongestEnding = 7;
+  const bool ending = text.size() <= kLongestEnding && std::all_of(text.begin(), text.end(), is_letter);
+  while (!text.empty() && is_letter(text.front())) text.remove_prefix(1);
+  return ending || (!text.empty() && std::all_of(text.begin(), text.end(), is_digit));
+}
+
+/// The hosts in the name of a file, each perhaps with its NIC. What follows the hosts is left out where they are alike
+/// then.
+std::optional<PairName> pair_with_devices(std::string_view path) {
+  const std::string_view whole = without_programs(stem_of(path));
+  auto given = pair_in_stem(whole);
+  if (given && !device_at_end(given->from).empty() && !device_at_end(given->to).empty()) return given;
+  std::string_view stem = without_device(whole);
+  given = pair_in_stem(stem);
+  std::vector<std::string_view> behind_hosts;
+  for (std::size_t at = stem.size(); at != std::string_view::npos; at = stem.find_last_of(kSeparators)) {
+    const std::string_view behind = stem.substr(std::min(at + 1, stem.size()));
+    stem = without_device(stem.substr(0, at));
+    behind_hosts.push_back(behind);
+    if (!behind.empty() && !may_follow(behind)) break;
+    const auto pair = pair_in_stem(stem);
+    if (!pair || !are_alike(pair->from, pair->to)) continue;
+    const bool third = std::any_of(behind_hosts.begin(), behind_hosts.end(),
+                                   [&](std::string_view text) { return are_alike(text, pair->to); });
+    return third ? given : pair;
+  }
+  return given;
+}
+
 }  // namespace
 
 bool is_host_name(std::string_view text) {
@@ -100,6 +190,10 @@ bool is_host_name(std::string_view text) {
   const auto counts = [](char letter) { return is_letter(letter) || is_digit(letter); };
   return text.size() <= kLongestHost && std::all_of(text.begin(), text.end(), may_be_in_it) &&
          std::any_of(text.begin(), text.end(), counts) && text.front() != '-';
+}
+
+std::string_view short_name(std::string_view host) {
+  return std::any_of(host.begin(), host.end(), is_letter) ? host.substr(0, host.find('.')) : host;
 }
 
 std::string shape_of(std::string_view name) {
@@ -112,16 +206,29 @@ std::string shape_of(std::string_view name) {
 }
 
 std::optional<PairName> pair_in_name(std::string_view path) {
-  const std::string_view stem = without_programs(stem_of(path));
-  for (const std::string_view separator : {"-to-", "_to_", ".to.", "--", "__", ","}) {
-    const auto parts = parts_of(stem, separator);
-    if (parts.size() == 2) return pair_of(parts[0], parts[1]);
-    if (parts.size() > 2) return std::nullopt;
+  auto pair = pair_with_devices(path);
+  if (pair) pair = PairName{std::string(without_device(pair->from)), std::string(without_device(pair->to))};
+  return pair;
+}
+
+PairRails rails_in_name(std::string_view path) {
+  if (const auto pair = pair_with_devices(path)) {
+    const PairRails rails{std::string(device_at_end(pair->from)), std::string(device_at_end(pair->to))};
+    if (!rails.from.empty() && !rails.to.empty()) return rails;
   }
-  if (stem.find('_') != std::string_view::npos) return pair_with_underscore(stem);
-  const auto parts = parts_of(stem, "-");
-  if (parts.size() == 2) return pair_of(parts[0], parts[1]);
-  return halves_of(stem, parts.size(), '-');
+  // The first one behind the hosts, or else the nearest folder.
+  std::string_view stem = without_programs(stem_of(path));
+  for (; !stem.empty(); stem = stem.substr(0, std::min(stem.find_last_of(kSeparators), stem.size()))) {
+    const std::string_view device = device_at_end(stem);
+    if (!device.empty()) return {std::string(device), std::string(device)};
+    if (stem.find_last_of(kSeparators) == std::string_view::npos) break;
+  }
+  for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
+    path = path.substr(0, slash);
+    const std::string_view folder = path.substr(path.rfind('/') + 1);
+    if (is_device(folder)) return {std::string(folder), std::string(folder)};
+  }
+  return {};
 }
 
 }  // namespace fabricbench::cluster

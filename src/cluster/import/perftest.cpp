@@ -1,20 +1,19 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "cluster/import/pair_runs.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
-#include "cluster/import/size_rows.h"
 #include "cluster/import/text.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {
 namespace {
-
-constexpr std::size_t kAverage = 3;  // the column, behind the size, the iterations and the peak
 
 /// The program by its title, `RDMA_Write Bidirectional BW Test`; empty where it is none of these.
 std::string perftest_test_of(std::string_view title) {
@@ -23,13 +22,32 @@ std::string perftest_test_of(std::string_view title) {
   return has(title, "Send") ? "ib_send_bw" : "";
 }
 
-/// Of `#bytes #iterations BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]`: bytes per second of 1.
-double perftest_unit_of(const ImportSource& source, const TextLines& lines) {
-  const std::string_view line = lines.line();
-  if (has(line, "average[MB/sec]") || has(line, "average[MiB/sec]")) return kMebibyte;  // it calls them MB too
-  if (has(line, "average[Gb/sec]")) return kGigabit;
+/// The column of average bandwidths, and bytes per second of 1.
+struct AverageColumn {
+  std::size_t place = 0;
+  double unit = 0;
+};
+
+/// Of `#bytes #iterations BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]`, where `BW` and the next word are one
+/// title.
+AverageColumn average_column(const ImportSource& source, const TextLines& lines) {
+  auto titles = words_of(lines.line());
+  std::erase(titles, "BW");
+  for (std::size_t place = 0; place < titles.size(); ++place) {
+    const std::string_view title = titles[place];
+    if (title == "average[MB/sec]" || title == "average[MiB/sec]") return {place, kMebibyte};  // it calls them MB too
+    if (title == "average[Gb/sec]") return {place, kGigabit};
+  }
   throw UsageError(fmt::format("{}:{}: '{}' names no known unit; run it with --report_gbits", source.path,
-                               lines.number(), one_line(line)));
+                               lines.number(), one_line(lines.line())));
+}
+
+/// What follows `title` and a colon in a line of settings, such as `Dual-port : OFF  Device : mlx5_0`; or nothing.
+std::string_view setting_in(std::string_view line, std::string_view title) {
+  const std::size_t at = line.find(title);
+  if (at == std::string_view::npos) return "";
+  const auto words = words_of(line.substr(at + title.size()));
+  return words.size() > 1 && words[0] == ":" ? words[1] : "";
 }
 
 class PerftestReader {
@@ -38,45 +56,65 @@ class PerftestReader {
 
   Imported read() {
     for (TextLines lines(source_.text); lines.next();) take(lines);
-    if (other_test_) return std::move(found_);
-    add_pair_log(found_, source_, log_);
+    if (runs_.empty() && !other_test_) runs_.emplace_back();
+    if (!runs_.empty()) add_pair_runs(found_, source_, runs_);
     return std::move(found_);
   }
 
  private:
   void take(const TextLines& lines) {
-    const std::string_view line = trimmed(without_label(lines.line()));
-    const bool other = line.ends_with("Latency Test");
-    if (line.ends_with(" BW Test") || other) {
-      log_.test = other ? "" : perftest_test_of(line);
-      log_.both_ways = has(line, "Bidirectional");
-      log_.backwards = log_.test == "ib_read_bw";
-      other_test_ = log_.test.empty();
-      if (other_test_) {
-        found_.note(lines.number(), fmt::format("'{}' is not ib_write_bw, ib_read_bw or ib_send_bw", one_line(line)));
-      }
+    const std::string_view line = trimmed(lines.line());
+    found_.of_server |= has(line, "Waiting for client to connect");
+    if (line.ends_with(" BW Test") || line.ends_with("Latency Test")) {
+      begin_run(lines);
     } else if (line.starts_with("#bytes") && lines.is_whole() && !other_test_) {
-      unit_ = perftest_unit_of(source_, lines);
-    } else if (unit_) {
+      if (runs_.empty()) runs_.emplace_back();
+      average_ = average_column(source_, lines);
+    } else if (average_ && line.starts_with("---")) {
+      runs_.back().has_ended = !runs_.back().rows.empty();
+    } else if (average_) {
       take_row(lines, words_of(line));
+    } else if (const auto device = setting_in(line, "Device"); !device.empty() && !runs_.empty()) {
+      runs_.back().rail = device;
     }
   }
 
-  void take_row(const TextLines& lines, const std::vector<std::string_view>& words) {
-    if (words.size() < 2 || !integer_in(words[0]) || !integer_in(words[1])) return;  // a line of `-`, or a launcher's
-    const auto average = words.size() > kAverage ? number_in(words[kAverage]) : std::nullopt;
-    if (!average) {
-      found_.note(lines.number(), "a row of the table has no average bandwidth, and is left out");
-      return;
+  void begin_run(const TextLines& lines) {
+    const std::string_view line = trimmed(lines.line());
+    const std::string test = line.ends_with("Latency Test") ? "" : perftest_test_of(line);
+    average_.reset();
+    other_test_ = test.empty();
+    if (other_test_) {
+      return found_.note(lines.number(),
+                         fmt::format("'{}' is not ib_write_bw, ib_read_bw or ib_send_bw", one_line(line)));
     }
-    log_.add_row({*integer_in(words[0]), lines.number(), *average * *unit_, ""}, lines.end());
+    PairRun run;
+    run.test = test;
+    run.both_ways = has(line, "Bidirectional");
+    run.backwards = test == "ib_read_bw" && !run.both_ways;
+    run.begin = runs_.empty() ? 0 : lines.begin();
+    runs_.push_back(std::move(run));
+  }
+
+  void take_row(const TextLines& lines, const std::vector<std::string_view>& words) {
+    if (words.size() < 2 || !integer_in(words[0]) || !integer_in(words[1])) return;  // a launcher's
+    PairRun& run = runs_.back();
+    const auto average = words.size() > average_->place ? number_in(words[average_->place]) : std::nullopt;
+    run.behind_rows = lines.end();
+    if (!lines.is_whole()) {
+      run.cut_line = lines.number();
+    } else if (!average) {
+      found_.note(lines.number(), "a row of the table has no average bandwidth, and is left out");
+    } else if (!run.has_ended) {  // behind the table of both ends, --report-both has one of each
+      run.rows.push_back({*integer_in(words[0]), lines.number(), *average * average_->unit, ""});
+    }
   }
 
   const ImportSource& source_;
   Imported found_;
-  PairLog log_;
-  std::optional<double> unit_;
-  bool other_test_ = false;
+  std::vector<PairRun> runs_;
+  std::optional<AverageColumn> average_;  ///< in the table of the current run
+  bool other_test_ = false;               ///< the current one
 };
 
 }  // namespace

@@ -83,19 +83,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::string_view without_label(std::string_view line) {
-  constexpr std::string_view kStdout = "<stdout>:";
-  constexpr std::string_view kStderr = "<stderr>:";
-  if (line.starts_with('[')) {
-    for (const std::string_view stream : {kStdout, kStderr}) {
-      const std::size_t at = line.find(stream);
-      if (at != std::string_view::npos) return line.substr(at + stream.size());
-    }
-  }
-  const auto digits = static_cast<std::size_t>(std::find_if_not(line.begin(), line.end(), is_digit) - line.begin());
-  return digits > 0 && line.substr(digits).starts_with(": ") ? line.substr(digits + 2) : line;
-}
-
 std::optional<double> number_in(std::string_view text) {
   const std::optional<double> number = all_of<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;

@@ -42,9 +42,6 @@ class TextLines {
 [[nodiscard]] bool has_any(std::string_view text, const std::vector<std::string_view>& parts);
 [[nodiscard]] std::string lower(std::string_view text);
 
-/// The line without what launchers put before it: `[1,0]<stdout>:` of mpirun --tag-output, `0: ` of srun --label.
-[[nodiscard]] std::string_view without_label(std::string_view line);
-
 /// All of the text as a number, or nothing. `nan` and `inf` are none.
 [[nodiscard]] std::optional<double> number_in(std::string_view text);
 [[nodiscard]] std::optional<std::int64_t> integer_in(std::string_view text);

@@ -33,6 +33,7 @@ bool names_suspects(Blame blame) {
     case Blame::kDevice:  // its hosts, which may still use it
     case Blame::kTransient:
     case Blame::kDead:
+    case Blame::kWrongData:
     case Blame::kUndecided: return true;
     case Blame::kPair:
     case Blame::kLeafPair:

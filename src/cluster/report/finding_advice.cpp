@@ -203,6 +203,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
     case Blame::kHost:
     case Blame::kNic:
     case Blame::kTransient:
+    case Blame::kWrongData:
       if (finding.hosts.size() == 2) return commands_on_path(sweep, finding);
       commands = sweep_again(sweep, finding, fine);
       add_host_checks(commands, sweep, host_of(sweep, finding.hosts.at(0)), device_of(sweep, finding));

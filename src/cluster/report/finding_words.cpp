@@ -224,6 +224,12 @@ std::string of_dead_pair(const Sweep& sweep, const Finding& finding) {
                      finding.direction != Direction::kBoth && finding.other_way_fine ? "the way back works, and " : "");
 }
 
+std::string of_wrong_data(const Sweep& sweep, const Finding& finding) {
+  if (finding.hosts.size() == 2) return fmt::format("data arrive wrong {}", way_of(sweep, finding));
+  return fmt::format("data arrive wrong with {}, from or to {} of its {}", host_of(sweep, finding, 0),
+                     finding.slow_partners, counted(finding.partners, "partner"));
+}
+
 std::string of_cut_off(const Sweep& sweep, const Finding& finding) {
   return fmt::format("{} work with each other, and nothing can be measured between them and the others",
                      hosts_text(sweep, finding.hosts));
@@ -287,6 +293,7 @@ std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kTransient: return of_transient(sweep, finding);
     case Blame::kDead: return of_dead(sweep, finding);
     case Blame::kDeadPair: return of_dead_pair(sweep, finding);
+    case Blame::kWrongData: return of_wrong_data(sweep, finding);
     case Blame::kCutOff: return of_cut_off(sweep, finding);
     case Blame::kUndecided: break;
   }
@@ -294,6 +301,9 @@ std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& 
 }
 
 std::string extent(const Finding& finding) {
+  if (finding.blame == Blame::kWrongData) {
+    return fmt::format("{} of {} with wrong data", finding.slow, counted(finding.readings, "reading"));
+  }
   if (has_no_figure(finding)) {
     return finding.blame == Blame::kTransient ? "no figure in these meetings" : "no figure at all";
   }
@@ -314,7 +324,8 @@ std::string evidence(const Finding& finding) {
   if (has_no_figure(finding) && finding.failed == finding.readings) return text + ", none of them with a figure";
   if (finding.failed > 0) text += fmt::format(", {} of them without a figure", finding.failed);
   const bool is_path = finding.hosts.size() == 2 && !of_device;
-  if (!is_path || has_no_figure(finding) || finding.slow == 0) return text;
+  const bool of_data = finding.blame == Blame::kWrongData;
+  if (!is_path || of_data || has_no_figure(finding) || finding.slow == 0) return text;
   return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
 }
 
@@ -331,6 +342,7 @@ std::string chance_in_words(double chance) {
 
 std::string certainty(const Finding& finding) {
   if (finding.blame == Blame::kAll) return "it is compared with --expect, so no probability applies";
+  if (finding.blame == Blame::kWrongData) return "data were compared, so no probability applies";
   const std::string text = chance_in_words(finding.false_alarm);
   return finding.confirmed ? text + "; seen again when measured alone" : text;
 }

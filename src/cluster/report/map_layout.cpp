@@ -64,6 +64,7 @@ std::string marks_of(const Sweep& sweep, const HostLists& lists) {
   put(lists.suspect, kSuspectMark);
   put(lists.unsteady, kUnsteadyMark);
   put(lists.slow, kSlowMark);
+  put(lists.wrong_data, kSlowMark);
   put(lists.cut_off, kDeadMark);
   put(lists.dead, kDeadMark);
   return marks;

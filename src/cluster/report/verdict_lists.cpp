@@ -21,9 +21,9 @@ namespace {
 using List = std::vector<std::string> HostLists::*;
 
 /// The lists of hosts, the worst first: a host is in the first one that applies.
-constexpr std::array<List, 7> kLists = {&HostLists::dead,     &HostLists::cut_off, &HostLists::slow,
-                                        &HostLists::unsteady, &HostLists::suspect, &HostLists::not_judged,
-                                        &HostLists::fine};
+constexpr std::array<List, 8> kLists = {&HostLists::dead,       &HostLists::cut_off,  &HostLists::wrong_data,
+                                        &HostLists::slow,       &HostLists::unsteady, &HostLists::suspect,
+                                        &HostLists::not_judged, &HostLists::fine};
 
 std::size_t place_of(List list) {
   return static_cast<std::size_t>(std::find(kLists.begin(), kLists.end(), list) - kLists.begin());
@@ -36,6 +36,7 @@ List list_for(const Finding& finding) {
     case Blame::kNic: return &HostLists::slow;
     case Blame::kTransient: return finding.hosts.size() == 1 ? &HostLists::unsteady : &HostLists::fine;
     case Blame::kDead: return &HostLists::dead;
+    case Blame::kWrongData: return finding.hosts.size() == 1 ? &HostLists::wrong_data : &HostLists::fine;
     case Blame::kCutOff: return &HostLists::cut_off;
     case Blame::kUndecided: return &HostLists::suspect;
     case Blame::kPair:
@@ -59,7 +60,7 @@ struct Phrase {
 };
 
 // The order is that of the headline, behind hosts.
-constexpr std::array<Phrase, 8> kPhrases = {
+constexpr std::array<Phrase, 9> kPhrases = {
     {{Blame::kLeaf, "leaf", "is slow towards the others", "are slow towards the others"},
      {Blame::kLeafPair, "path between leaves", "is slow", "are slow"},
      {Blame::kRail, "rail", "is slow everywhere", "are slow everywhere"},
@@ -67,7 +68,8 @@ constexpr std::array<Phrase, 8> kPhrases = {
      {Blame::kDevice, "device", "is slow", "are slow"},
      {Blame::kPair, "path", "is slow", "are slow"},
      {Blame::kTransient, "path", "is unsteady", "are unsteady"},
-     {Blame::kDeadPair, "path", "carries nothing", "carry nothing"}}};
+     {Blame::kDeadPair, "path", "carries nothing", "carry nothing"},
+     {Blame::kWrongData, "path", "delivers wrong data", "deliver wrong data"}}};
 
 /// The noun of a phrase; leaves that were found in the readings are groups.
 std::string_view thing_of(const Sweep& sweep, const Verdict& verdict, const Phrase& phrase) {
@@ -123,6 +125,7 @@ void add_hosts(const Verdict& verdict, const HostLists& lists, std::vector<std::
   };
   add(parts, with(Blame::kDead), "host", "is dead", "are dead");
   add(parts, lists.cut_off.size(), "host", "is cut off", "are cut off");
+  add(parts, with(Blame::kWrongData), "host", "has wrong data", "have wrong data");
   add(parts, with(Blame::kHost), "host", "is slow", "are slow");
   add(parts, with(Blame::kNic, true), "host", "has a dead NIC", "have dead NICs");
   add(parts, with(Blame::kNic), "host", "has a slow NIC", "have slow NICs");
@@ -147,6 +150,8 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
     return "Many readings are slow, and nothing explains them";
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
+  if (sweep.not_understood > 0)
+    return counted(sweep.not_understood, "file") + (sweep.not_understood == 1 ? " was" : " were") + " not understood";
   if (verdict.below_asked > kMostBelowAsked) return "Many readings are below the --min-bandwidth of their runs";
   if (verdict.lasting_change > kMostLastingChange)
     return "The usual bandwidth changed too much during the sweep to tell which level is healthy";
@@ -204,10 +209,14 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
 }
 
 std::vector<std::pair<std::string_view, const std::vector<std::string>*>> titled(const HostLists& lists) {
-  std::vector<std::pair<std::string_view, const std::vector<std::string>*>> all = {
-      {"Slow", &lists.slow},         {"Dead", &lists.dead},       {"Cut off", &lists.cut_off},
-      {"Unsteady", &lists.unsteady}, {"Suspect", &lists.suspect}, {"Not judged", &lists.not_judged},
-      {"Fine", &lists.fine}};
+  std::vector<std::pair<std::string_view, const std::vector<std::string>*>> all = {{"Slow", &lists.slow},
+                                                                                   {"Dead", &lists.dead},
+                                                                                   {"Cut off", &lists.cut_off},
+                                                                                   {"Wrong data", &lists.wrong_data},
+                                                                                   {"Unsteady", &lists.unsteady},
+                                                                                   {"Suspect", &lists.suspect},
+                                                                                   {"Not judged", &lists.not_judged},
+                                                                                   {"Fine", &lists.fine}};
   std::erase_if(all, [](const auto& list) { return list.second->empty(); });
   return all;
 }

@@ -14,10 +14,11 @@ namespace fabricbench::cluster {
 /// The verdict by host. Every host of the sweep is in exactly one list, in natural order (see comes_before). A host
 /// with several findings is in the first list that applies.
 struct HostLists {
-  std::vector<std::string> dead;      ///< nothing can be measured with it
-  std::vector<std::string> cut_off;   ///< works with some hosts, and not with the rest
-  std::vector<std::string> slow;      ///< the host, or one of its NICs
-  std::vector<std::string> unsteady;  ///< slow now and then
+  std::vector<std::string> dead;        ///< nothing can be measured with it
+  std::vector<std::string> cut_off;     ///< works with some hosts, and not with the rest
+  std::vector<std::string> wrong_data;  ///< its data arrive wrong
+  std::vector<std::string> slow;        ///< the host, or one of its NICs
+  std::vector<std::string> unsteady;    ///< slow now and then
   /// The host, another one, or the path between them may be slow; more readings would tell.
   std::vector<std::string> suspect;
   std::vector<std::string> not_judged;

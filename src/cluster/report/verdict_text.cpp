@@ -64,6 +64,7 @@ std::string_view tag(const Sweep& sweep, const Verdict& verdict, const Finding& 
     case Blame::kTransient: return "UNSTEADY";
     case Blame::kDead: return "DEAD HOST";
     case Blame::kDeadPair: return "DEAD PATH";
+    case Blame::kWrongData: return "WRONG DATA";
     case Blame::kCutOff: return "CUT OFF";
     case Blame::kUndecided: break;
   }
@@ -177,6 +178,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
       return fmt::format("{} rail: {}\n", has_no_figure(finding) ? "Dead" : "Slow",
                          listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
     case Blame::kDevice: return device_line(sweep, finding);
+    case Blame::kWrongData: return finding.hosts.size() == 2 ? of_pair("Path with wrong data") : "";
     case Blame::kCutOff:  // they have a list
     case Blame::kAll:     // it is in all hosts' list
     case Blame::kHost:
@@ -353,6 +355,7 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
   std::string text =
       fmt::format("\nMeasured: {} in {}", counted(verdict.readings, "reading"), counted(rounds_of(sweep), "round"));
   if (verdict.failed > 0) text += fmt::format(", {} of them without a figure", verdict.failed);
+  if (verdict.wrong > 0) text += fmt::format(", {} with wrong data", verdict.wrong);
   text += fmt::format("; slow means more than {:g} % below the expected bandwidth\n", 100 * settings.tolerance);
   text += strata_text(sweep, verdict);
   if (verdict.outliers > 0) {

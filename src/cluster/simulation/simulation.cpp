@@ -65,6 +65,7 @@ std::vector<Named> names_of(const Finding& finding) {
     case Blame::kLeafPair: return {between(Thing::kBlock, finding.leaf, finding.other_leaf, finding.direction)};
     case Blame::kRail: return {{Thing::kBlock, finding.rail, kWholeRail, Direction::kBoth}};
     case Blame::kDevice:
+    case Blame::kWrongData:
     case Blame::kCutOff:
     case Blame::kAll:
     case Blame::kUndecided: break;

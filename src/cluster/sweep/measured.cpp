@@ -75,8 +75,11 @@ class MeasuredReader {
   }
 
   static bool take_outcome(std::string_view text, cluster::Reading& reading) {
-    if (text == "failed" || text == "not_tried") {
-      reading.outcome = text == "failed" ? cluster::Outcome::kFailed : cluster::Outcome::kNotTried;
+    using cluster::Outcome;
+    for (const auto& [name, outcome] :
+         {std::pair("failed", Outcome::kFailed), {"wrong", Outcome::kWrong}, {"not_tried", Outcome::kNotTried}}) {
+      if (text != name) continue;
+      reading.outcome = outcome;
       return true;
     }
     const auto rate = number_of<float>(text);

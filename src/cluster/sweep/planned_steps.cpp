@@ -21,7 +21,7 @@ cluster::Outcome outcome_of(ReadingStatus status) {
     case ReadingStatus::kOk:
     case ReadingStatus::kSlow: return cluster::Outcome::kMeasured;
     case ReadingStatus::kNotTried: return cluster::Outcome::kNotTried;
-    case ReadingStatus::kWrong:
+    case ReadingStatus::kWrong: return cluster::Outcome::kWrong;
     case ReadingStatus::kTimeout:
     case ReadingStatus::kFailed: break;
   }
@@ -144,7 +144,7 @@ void PlannedSteps::note(const PairReading& reading) {
   noted.round = static_cast<std::int32_t>(reading.round);
   noted.concurrent = reading.concurrent;
   if (noted.outcome == cluster::Outcome::kMeasured) noted.rate = static_cast<float>(reading.bandwidth);
-  if (noted.outcome == cluster::Outcome::kFailed && sweep_.reasons.size() < kMostReasons) {
+  if (noted.outcome != cluster::Outcome::kMeasured && sweep_.reasons.size() < kMostReasons) {
     sweep_.reasons.emplace_back(sweep_.readings.size(), reading.reason);
   }
   sweep_.readings.push_back(noted);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -52,6 +53,28 @@ std::vector<Path> files_of(const std::string& path) {
 bool is_binary(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 bool is_of_records(std::string_view text) { return trimmed(text).starts_with("{\"kind\""); }
 
+/// Two hosts, whichever is first.
+using HostPair = std::pair<std::string, std::string>;
+
+/// A file without a usable result.
+struct Unread {
+  Path path;
+  std::string why;
+  bool should_have_results = false;  ///< its text is a tool's, or its name tells a pair of hosts as others do
+};
+
+/// The pairs with a result, by short names.
+std::set<HostPair> pairs_of(const Imported& found) {
+  std::set<HostPair> pairs;
+  const auto name = [&](std::int32_t host) {
+    return std::string(short_name(found.hosts.names()[static_cast<std::size_t>(host)]));
+  };
+  for (const Reading& reading : found.readings) {
+    if (reading.outcome != Outcome::kFailed) pairs.insert(std::minmax(name(reading.from), name(reading.to)));
+  }
+  return pairs;
+}
+
 class Importer {
  public:
   explicit Importer(const ImportRequest& request) : request_(request) {}
@@ -61,7 +84,9 @@ class Importer {
       for (const Path& file : files_of(path)) read(file);
     }
     read_unrecognised();
-    drop_what_only_names_tell();
+    drop_what_clients_know();
+    tell_of_unread();
+    tell_of_other_sizes();
     finish_notices();
     if (all_.files.empty() && all_.records.empty()) refuse_all();
     return std::move(all_);
@@ -70,34 +95,44 @@ class Importer {
  private:
   void read(const Path& path);
   void read_as(ImportKind kind, const Path& path, std::string_view text);
+  void keep(ImportKind kind, const Path& path, Imported found);
   void read_unrecognised();
-  void drop_what_only_names_tell();
+  void drop_what_clients_know();
+  void tell_of_unread();
   void tell_of_other_sizes();
   void finish_notices();
-  void not_understood(const Path& path, const std::string& why);
+  [[nodiscard]] bool are_like_others(const std::optional<PairName>& hosts) const;
   [[noreturn]] void refuse_all() const;
   [[noreturn]] static void refuse_kind(const Path& path, ImportKind recognised, ImportKind asked);
 
   ImportRequest request_;
   ImportedFiles all_;
   std::vector<Path> unrecognised_;
-  std::vector<Path> paths_;  // of all_.files
+  std::vector<Unread> unread_;
 };
+
+/// The pair that a file's name tells, by short names.
+std::optional<HostPair> pair_named_by(const std::string& path) {
+  const auto pair = pair_in_name(path);
+  if (!pair) return std::nullopt;
+  return std::minmax(std::string(short_name(pair->from)), std::string(short_name(pair->to)));
+}
 
 void Importer::read(const Path& path) {
   const std::string text = text_of_file(path.name, "");
-  if (is_binary(text)) return not_understood(path, "it is not a text file");
+  if (is_binary(text)) return unread_.push_back({path, "it is not a text file"});
   if (is_of_records(text)) {
     if (!request_.kind) return all_.records.push_back(path.name);
-    return not_understood(path, "it is a file of records, which is read without --import");
+    return unread_.push_back({path, "it is a file of records, which is read without --import"});
   }
   const std::optional<ImportKind> recognised = recognise(text);
-  if (!request_.kind && !recognised) return unrecognised_.push_back(path);
   if (request_.kind && recognised && *recognised != *request_.kind) {
     if (!path.of_folder) refuse_kind(path, *recognised, *request_.kind);
-    return not_understood(path, fmt::format("its format is {}", name_of(*recognised)));
+    return unread_.push_back({path, fmt::format("its format is {}", name_of(*recognised))});
   }
-  read_as(request_.kind.value_or(recognised.value_or(ImportKind::kCsv)), path, text);
+  if (recognised) return read_as(*recognised, path, text);
+  if (request_.kind && !is_of_a_pair(*request_.kind)) return read_as(*request_.kind, path, text);
+  unrecognised_.push_back(path);
 }
 
 void Importer::refuse_kind(const Path& path, ImportKind recognised, ImportKind asked) {
@@ -106,64 +141,77 @@ void Importer::refuse_kind(const Path& path, ImportKind recognised, ImportKind a
 }
 
 void Importer::read_as(ImportKind kind, const Path& path, std::string_view text) {
-  const std::string name = readable_name(path.name);
-  Imported found = import_results(kind, {name, text, request_.unit});
+  Imported found = import_results(kind, {readable_name(path.name), text, request_.unit});
   if (found.readings.empty()) {
+    const std::string place =
+        found.notes.empty() || found.notes.front().line == 0 ? "" : fmt::format("line {}: ", found.notes.front().line);
     const std::string why = found.notes.empty() ? "it has no result" : found.notes.front().text;
-    return not_understood(path, fmt::format("{} ({})", why, name_of(kind)));
+    return unread_.push_back({path, fmt::format("{}{} ({})", place, why, name_of(kind)), true});
   }
+  keep(kind, path, std::move(found));
+}
+
+void Importer::keep(ImportKind kind, const Path& path, Imported found) {
+  const std::string name = readable_name(path.name);
   for (const ImportNote& note : found.notes) {
     all_.notices.push_back(note.line > 0 ? fmt::format("{}:{}: {}", name, note.line, note.text)
                                          : fmt::format("{}: {}", name, note.text));
   }
   all_.files.push_back({name, kind, std::move(found)});
-  paths_.push_back(path);
 }
 
-/// Handles logs without any recognisable text, such as those of failed jobs: they are of the same kind as all others,
-/// if those agree.
-void Importer::read_unrecognised() {
-  std::set<ImportKind> kinds;
-  for (const ImportedFiles::File& file : all_.files) kinds.insert(file.kind);
-  for (const Path& path : std::exchange(unrecognised_, {})) {
-    if (kinds.size() == 1) {
-      read_as(*kinds.begin(), path, text_of_file(path.name, ""));
-    } else {
-      not_understood(path, fmt::format("the tool that wrote it is not clear; name the tool by --import with one of {}",
-                                       import_kind_names()));
-    }
-  }
-}
-
-/// Drops files without recognisable text, unless their names contain hosts that other files also have.
-void Importer::drop_what_only_names_tell() {
+/// Whether the hosts of a file, which its name alone tells, are of the same make as hosts of other files.
+bool Importer::are_like_others(const std::optional<PairName>& hosts) const {
   std::set<std::string> shapes;
   for (const ImportedFiles::File& file : all_.files) {
-    if (file.found.by_name_only) continue;
-    for (const std::string& host : file.found.hosts.names()) shapes.insert(shape_of(host));
+    for (const std::string& host : file.found.hosts.names()) shapes.insert(shape_of(short_name(host)));
   }
-  const auto is_known = [&](const std::string& host) { return shapes.count(shape_of(host)) != 0; };
-  for (std::size_t i = 0; i < all_.files.size();) {
-    const Imported& found = all_.files[i].found;
-    const auto& hosts = found.hosts.names();
-    if (!found.by_name_only || std::all_of(hosts.begin(), hosts.end(), is_known)) {
-      ++i;
-      continue;
-    }
-    const Path path = paths_[i];
-    const std::string why =
-        fmt::format("it has no result of {}, and its file name has no hosts like those of the other files",
-                    name_of(all_.files[i].kind));
-    all_.files.erase(all_.files.begin() + static_cast<std::ptrdiff_t>(i));
-    paths_.erase(paths_.begin() + static_cast<std::ptrdiff_t>(i));
-    not_understood(path, why);
-  }
+  return hosts && shapes.contains(shape_of(short_name(hosts->from))) &&
+         shapes.contains(shape_of(short_name(hosts->to)));
 }
 
-void Importer::not_understood(const Path& path, const std::string& why) {
-  const std::string message = fmt::format("{}: not understood: {}", readable_name(path.name), why);
-  if (!path.of_folder) throw Error(ExitStatus::kNotJudged, message);
-  all_.notices.push_back(message);
+/// Files without any recognisable text: failed runs where they have words of failure, and are named as others are.
+void Importer::read_unrecognised() {
+  std::vector<std::pair<Path, Imported>> failed;
+  for (const Path& path : unrecognised_) {
+    Imported found = import_unrecognised({readable_name(path.name), text_of_file(path.name, ""), 0});
+    const auto pair = pair_in_name(path.name);
+    const bool like_others = are_like_others(pair);
+    if (like_others && !found.readings.empty()) {
+      failed.emplace_back(path, std::move(found));
+    } else if (pair && !like_others && !all_.files.empty()) {
+      unread_.push_back({path, "it has no result, and its file name has no hosts like those of the other files"});
+    } else {
+      const std::string why = found.notes.empty() ? "nothing tells which tool wrote it" : found.notes.front().text;
+      unread_.push_back({path, why, like_others});
+    }
+  }
+  const ImportKind kind = request_.kind.value_or(all_.files.empty() ? ImportKind::kCsv : all_.files.front().kind);
+  for (auto& [path, found] : failed) keep(kind, path, std::move(found));
+}
+
+/// Leaves out what servers printed of pairs whose clients have printed a result.
+void Importer::drop_what_clients_know() {
+  std::set<HostPair> known;
+  for (const ImportedFiles::File& file : all_.files) {
+    if (!file.found.of_server) known.merge(pairs_of(file.found));
+  }
+  std::erase_if(all_.files, [&](const ImportedFiles::File& file) {
+    const std::set<HostPair> pairs = pairs_of(file.found);
+    return file.found.of_server && std::includes(known.begin(), known.end(), pairs.begin(), pairs.end());
+  });
+}
+
+/// A second file of a pair, such as standard error or a list of hosts, has no result of its own.
+void Importer::tell_of_unread() {
+  std::set<HostPair> known;
+  for (const ImportedFiles::File& file : all_.files) known.merge(pairs_of(file.found));
+  for (const Unread& file : unread_) {
+    const auto pair = pair_named_by(file.path.name);
+    if (pair && known.contains(*pair)) continue;
+    all_.notices.push_back(fmt::format("{}: not understood: {}", readable_name(file.path.name), file.why));
+    all_.not_understood += file.should_have_results ? 1 : 0;
+  }
 }
 
 /// The largest sizes of logs, by test, with the number of logs that end there.
@@ -189,6 +237,7 @@ void Importer::tell_of_other_sizes() {
       if (known == sizes.end() || may_differ) continue;
       const std::int64_t usual = commonest_of(known->second);
       if (kind.size_bytes >= usual) continue;
+      ++all_.not_understood;
       all_.notices.push_back(
           fmt::format("{}: its largest message has {}, most others have {}: it is not compared with them", file.name,
                       readable_bytes(static_cast<Bytes>(kind.size_bytes)), readable_bytes(static_cast<Bytes>(usual))));
@@ -197,7 +246,6 @@ void Importer::tell_of_other_sizes() {
 }
 
 void Importer::finish_notices() {
-  tell_of_other_sizes();
   std::int64_t smaller = 0;
   for (const ImportedFiles::File& file : all_.files) smaller += file.found.smaller_sizes;
   if (all_.notices.size() > kMostNotices) {

@@ -27,6 +27,7 @@ struct ImportedFiles {
   std::vector<File> files;
   std::vector<std::string> records;  ///< files that are our own records, to be read as such
   std::vector<std::string> notices;  ///< for readers: skipped or unreadable parts, and their files
+  std::int64_t not_understood = 0;   ///< number of files that should have a result, and have none that was understood
 };
 
 /// The kind for an option's value; empty for `auto`. Throws UsageError.
@@ -35,9 +36,9 @@ struct ImportedFiles {
 /// The unit in bytes per second for an option's value such as `Gb/s`. Throws UsageError.
 [[nodiscard]] double parse_rate_unit(const std::string& text);
 
-/// Reads files, and all files of a folder. Throws Error: kMissing if a file cannot be read, kUsage if a file is clearly
-/// of another kind than given or its unit is ambiguous, and kNotJudged if a named file, or all files of a folder,
-/// contain nothing usable.
+/// Reads files, and all files of a folder. Throws Error: kMissing if a file cannot be read, kUsage if a named file is
+/// clearly of another kind than given or a unit is ambiguous, and kNotJudged if no file contains anything usable.
+/// A file without a result is one that was not understood, unless another file has results of its pair.
 [[nodiscard]] ImportedFiles import_files(const std::vector<std::string>& paths, const ImportRequest& request);
 
 /// Receives the imported records: first all hosts, then each reading.

@@ -1,13 +1,16 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "cluster/import/pair_name.h"
 #include "cluster/tools/imported_files.h"
 
 namespace fabricbench::cluster {
@@ -90,25 +93,59 @@ class Repetitions {
   std::map<std::tuple<std::string, std::string, LogStratum>, std::int32_t> counts_;
 };
 
-std::vector<std::string> hosts_of(const ImportedFiles& imported) {
-  NameIndex hosts;
-  for (const ImportedFiles::File& file : imported.files) {
-    for (const std::string& host : file.found.hosts.names()) static_cast<void>(hosts.number_of(host));
+/// Hosts under one name each: the short one where files have both that and a full one.
+class Hosts {
+ public:
+  explicit Hosts(const ImportedFiles& imported) {
+    std::set<std::string, std::less<>> given;
+    std::map<std::string, std::set<std::string>, std::less<>> full_names;  // by the short one
+    for (const ImportedFiles::File& file : imported.files) {
+      given.insert(file.found.hosts.names().begin(), file.found.hosts.names().end());
+    }
+    for (const std::string& host : given) {
+      if (short_name(host) != host) full_names[std::string(short_name(host))].insert(host);
+    }
+    for (const auto& [name, full] : full_names) {
+      if (full.size() == 1 && given.contains(name)) short_of_.emplace(*full.begin(), name);
+    }
   }
-  return hosts.take();
+
+  [[nodiscard]] std::string_view name(const Imported& found, std::int32_t host) const {
+    const std::string& given = found.hosts.names()[static_cast<std::size_t>(host)];
+    const auto known = short_of_.find(given);
+    return known == short_of_.end() ? given : known->second;
+  }
+
+  [[nodiscard]] std::vector<std::string> all(const ImportedFiles& imported) const {
+    NameIndex hosts;
+    for (const ImportedFiles::File& file : imported.files) {
+      const auto number = static_cast<std::int32_t>(file.found.hosts.names().size());
+      for (std::int32_t host = 0; host < number; ++host) static_cast<void>(hosts.number_of(name(file.found, host)));
+    }
+    return hosts.take();
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> short_of_;
+};
+
+ReadingStatus status_of(Outcome outcome) {
+  if (outcome == Outcome::kMeasured) return ReadingStatus::kOk;
+  return outcome == Outcome::kWrong ? ReadingStatus::kWrong : ReadingStatus::kFailed;
 }
 
-RecordedReading record_of(const Imported& found, const Reading& reading, const LogStratum& stratum) {
+RecordedReading record_of(const Imported& found, const Hosts& hosts, const Reading& reading,
+                          const LogStratum& stratum) {
   RecordedReading record;
-  record.from_end.host = found.hosts.names()[static_cast<std::size_t>(reading.from)];
-  record.to_end.host = found.hosts.names()[static_cast<std::size_t>(reading.to)];
+  record.from_end.host = hosts.name(found, reading.from);
+  record.to_end.host = hosts.name(found, reading.to);
   record.from_end.rail = stratum.from_rail;
   record.to_end.rail = stratum.to_rail;
   record.test = stratum.test;
   if (stratum.size_bytes != ImportedKind::kNoSize) record.size = stratum.size_bytes;
   record.both_ways = stratum.both_ways;
   record.concurrent = reading.concurrent;
-  record.status = reading.outcome == Outcome::kMeasured ? ReadingStatus::kOk : ReadingStatus::kFailed;
+  record.status = status_of(reading.outcome);
   if (reading.outcome == Outcome::kMeasured) record.bandwidth = static_cast<double>(reading.rate);
   return record;
 }
@@ -116,7 +153,8 @@ RecordedReading record_of(const Imported& found, const Reading& reading, const L
 }  // namespace
 
 void give_records(const ImportedFiles& imported, const RecordTaker& take) {
-  take.start(SweepStart{hosts_of(imported), ""});
+  const Hosts hosts(imported);
+  take.start(SweepStart{hosts.all(imported), ""});
   const Norm norm(imported);
   const bool has_rails = rails_differ(imported);
   Repetitions repetitions;
@@ -132,7 +170,7 @@ void give_records(const ImportedFiles& imported, const RecordTaker& take) {
       const bool failed = reading.outcome == Outcome::kFailed;
       if (failed && stratum.size_bytes == ImportedKind::kNoSize) stratum = norm.complete(stratum, file.kind);
       if (!has_rails) stratum.from_rail = stratum.to_rail = "";
-      RecordedReading record = record_of(found, reading, stratum);
+      RecordedReading record = record_of(found, hosts, reading, stratum);
       if (reason != found.reasons.end() && reason->first == i) record.reason = (reason++)->second;
       if (gpus != found.gpus.end() && gpus->reading == i) {
         record.from_end.gpu = gpus->from;

@@ -13,6 +13,7 @@
 #include "cluster/hosts/host_folding.h"
 #include "cluster/import/failure.h"
 #include "cluster/import/import.h"
+#include "cluster/import/labels.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/text.h"
 #include "common/core/error.h"
@@ -33,7 +34,7 @@ class Log {
   Log(std::string_view text, std::string name) : text_(text), name_(std::move(name)), lines_(text) {}
 
   [[nodiscard]] bool next() { return lines_.next(); }
-  [[nodiscard]] std::string_view line() const { return trimmed(without_label(lines_.line())); }
+  [[nodiscard]] std::string_view line() const { return trimmed(lines_.line()); }
   [[nodiscard]] std::size_t begin() const { return lines_.begin(); }
   [[nodiscard]] std::size_t end() const { return lines_.end(); }
   /// Refuses a line of figures that nothing ends: the file was cut off in it.
@@ -353,7 +354,8 @@ bool is_launch_log(std::string_view text) {
 }
 
 std::vector<Launch> launches_in_log(std::string_view text, const std::string& name, std::time_t written) {
-  Log log(text, name);
+  const PlainLog plain = without_labels(text);
+  Log log(plain.text, name);
   switch (recognise(text).value_or(ImportKind::kCsv)) {
     case ImportKind::kNcclTests: return NcclTestsLog(log, written).read();
     case ImportKind::kOsu: return read_osu_log(log, written);

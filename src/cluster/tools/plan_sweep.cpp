@@ -151,6 +151,7 @@ void print_readings(const Sweep& sweep) {
     switch (reading.outcome) {
       case Outcome::kMeasured: text += fmt::format("{:.9g}\n", reading.rate); break;
       case Outcome::kFailed: text += "failed\n"; break;
+      case Outcome::kWrong: text += "wrong\n"; break;
       case Outcome::kNotTried: text += "not_tried\n"; break;
     }
     if (text.size() < (1U << 20)) continue;

@@ -200,7 +200,7 @@ void RecordReader::take(const RecordedReading& record) {
   }
   const Reading reading = reading_of(record);
   const bool is_nothing = has_figure && reading.outcome == Outcome::kFailed;
-  if (reading.outcome == Outcome::kFailed) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
+  if (reading.outcome != Outcome::kMeasured) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
   if (*record.status == ReadingStatus::kSlow) ++sweep_.below_asked;
   keep_routes(record);
   sweep_.readings.push_back(reading);
@@ -231,7 +231,7 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
       reading.rate = static_cast<float>(*record.bandwidth);
       if (reading.rate <= 0) reading.outcome = Outcome::kFailed;
       break;
-    case ReadingStatus::kWrong:
+    case ReadingStatus::kWrong: reading.outcome = Outcome::kWrong; break;
     case ReadingStatus::kTimeout:
     case ReadingStatus::kFailed: reading.outcome = Outcome::kFailed; break;
     case ReadingStatus::kNotTried: reading.outcome = Outcome::kNotTried; break;

@@ -48,6 +48,8 @@ class RecordReader {
   /// Adds one reading of the run, or its hosts. Throws std::invalid_argument with the problem.
   void take(const RecordedReading& record);
   void take(const SweepStart& start);
+  /// Of files of other tools, which otherwise would look as if they had not been there.
+  void add_not_understood(std::int64_t files) { sweep_.not_understood += files; }
 
   /// Everything read so far. Call it once, at the end.
   [[nodiscard]] Records finish();

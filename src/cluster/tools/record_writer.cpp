@@ -13,6 +13,7 @@ ReadingStatus status_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::kMeasured: return ReadingStatus::kOk;
     case Outcome::kFailed: return ReadingStatus::kFailed;
+    case Outcome::kWrong: return ReadingStatus::kWrong;
     case Outcome::kNotTried: break;
   }
   return ReadingStatus::kNotTried;

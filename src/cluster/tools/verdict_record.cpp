@@ -26,8 +26,8 @@ std::vector<std::string> names_of_hosts(const Sweep& sweep, const std::vector<st
 HostSet set_of(const std::vector<std::string>& hosts) { return {hosts, fold_hosts(hosts)}; }
 
 ListsRecord record_of(const HostLists& lists) {
-  return {set_of(lists.slow),    set_of(lists.dead),       set_of(lists.cut_off), set_of(lists.unsteady),
-          set_of(lists.suspect), set_of(lists.not_judged), set_of(lists.fine)};
+  return {set_of(lists.slow),     set_of(lists.dead),    set_of(lists.cut_off),    set_of(lists.wrong_data),
+          set_of(lists.unsteady), set_of(lists.suspect), set_of(lists.not_judged), set_of(lists.fine)};
 }
 
 std::string group_name(const Verdict& verdict, std::int32_t group) {
@@ -35,7 +35,7 @@ std::string group_name(const Verdict& verdict, std::int32_t group) {
 }
 
 bool counts_slow_partners(Blame blame) {
-  return blame == Blame::kHost || blame == Blame::kNic || blame == Blame::kDevice;
+  return blame == Blame::kHost || blame == Blame::kNic || blame == Blame::kDevice || blame == Blame::kWrongData;
 }
 
 FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {

@@ -38,6 +38,7 @@ struct ListsRecord {
   HostSet slow;
   HostSet dead;
   HostSet cut_off;
+  HostSet wrong_data;
   HostSet unsteady;
   HostSet suspect;
   HostSet not_judged;
@@ -181,6 +182,7 @@ void describe(Form& form, Record& lists) {
   form("slow", lists.slow, "slow hosts, and hosts with a slow NIC");
   form("dead", lists.dead, "hosts that failed with all partners");
   form("cut_off", lists.cut_off, "hosts that work only with each other");
+  form("wrong_data", lists.wrong_data, "hosts whose data arrived wrong");
   form("unsteady", lists.unsteady, "hosts that are slow or fail now and then");
   form("suspect", lists.suspect, "more readings, or a locality, would decide");
   form("not_judged", lists.not_judged, "too few readings");

@@ -1,0 +1,116 @@
+#include "cluster/import/labels.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "cluster/import/text.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Words with which tools begin lines, but for blanks.
+constexpr std::array<std::string_view, 20> kBeginnings = {"# nccl-tests version",
+                                                          "# rccl-tests version",
+                                                          "# Collective test starting",
+                                                          "# nThread ",
+                                                          "# Using devices",
+                                                          "# OSU ",
+                                                          "# Size ",
+                                                          "#bytes ",
+                                                          "RDMA_Write ",
+                                                          "RDMA_Read ",
+                                                          "Send BW Test",
+                                                          "Send Bidirectional",
+                                                          "[ ID] Interval",
+                                                          "Connecting to host ",
+                                                          "Client connecting to",
+                                                          "Server listening on",
+                                                          "START mpiGraph",
+                                                          "# Intel(R) MPI Benchmarks",
+                                                          "# Benchmarking ",
+                                                          "\"start\":"};
+
+bool is_blank(char letter) { return letter == ' ' || letter == '\t'; }
+bool is_word(char letter) {
+  return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+}
+
+/// Without the escape sequences of terminals (ECMA-48): ESC [ ... letter, and ESC with one letter.
+std::string without_colours(std::string_view text) {
+  constexpr char kEscape = '\x1b';
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != kEscape) {
+      plain += text[at];
+      continue;
+    }
+    if (++at < text.size() && text[at] == '[') {
+      while (at + 1 < text.size() && text[at + 1] >= ' ' && text[at + 1] < '@') ++at;
+      ++at;
+    }
+  }
+  return plain;
+}
+
+/// What stands before the first line that a tool is known to begin, without blanks around it; empty where there is
+/// nothing.
+std::string_view before_first_line(std::string_view text) {
+  for (TextLines lines(text); lines.next();) {
+    for (const std::string_view beginning : kBeginnings) {
+      const std::size_t at = lines.line().find(beginning);
+      if (at == std::string_view::npos) continue;
+      std::string_view before = trimmed(lines.line().substr(0, at));
+      if (before.ends_with('{')) before.remove_suffix(1);  // of JSON
+      return trimmed(before);
+    }
+  }
+  return "";
+}
+
+/// The length of a label of this form at the beginning of a line; nothing where there is none.
+std::optional<std::size_t> length_of_label(std::string_view line, std::string_view form) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < form.size();) {
+    const bool word = is_word(form[i]);
+    if (!word && !is_blank(form[i])) {
+      if (at == line.size() || line[at] != form[i]) return std::nullopt;
+      ++at;
+      ++i;
+      continue;
+    }
+    const auto alike = [word](char letter) { return word ? is_word(letter) : is_blank(letter); };
+    const std::size_t begin = at;
+    while (at < line.size() && alike(line[at])) ++at;
+    while (i < form.size() && alike(form[i])) ++i;
+    if (at == begin) return std::nullopt;
+  }
+  const bool open = at < line.size() && is_word(form.back()) && !is_blank(line[at]);
+  return open ? std::nullopt : std::optional(at);
+}
+
+}  // namespace
+
+PlainLog without_labels(std::string_view text) {
+  PlainLog log{without_colours(text), ""};
+  const std::string form(before_first_line(log.text));
+  if (form.empty()) return log;
+  std::string plain;
+  for (TextLines lines(log.text); lines.next();) {
+    std::string_view line = std::string_view(log.text).substr(lines.begin(), lines.end() - lines.begin());
+    const std::string_view indented = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (const auto label = length_of_label(indented, form)) line = indented.substr(*label);
+    plain += line;
+  }
+  if (before_first_line(plain).empty()) {
+    log.text = std::move(plain);
+  } else {
+    log.label = one_line(form);
+  }
+  return log;
+}
+
+}  // namespace fabricbench::cluster
