@@ -83,6 +83,17 @@ def iperf3_json(a, b, rate):
     return json.dumps({"start": start, "intervals": [], "end": sums}, indent=1)
 
 
+def mpigraph_of_fork(rate):
+    names = [f"{host}:{rank}" for rank, host in enumerate(HOSTS)]
+    text = f"START mpiGraph v1.6\nMsg Size: {SIZE} Bytes\nProcs: {len(HOSTS)}\n\n"
+    for title, word, way in (("Send", "to", lambda a, b: (a, b)), ("Recv", "from", lambda a, b: (b, a))):
+        text += f"\n{title} max: 1.0 MB/s\n\n{title:19}\t" + "".join(f"{name:20}\t" for name in names) + "\n"
+        for a, name in enumerate(names):
+            cells = [0 if a == b else rate(*way(a, b)) * 1000 for b in range(len(HOSTS))]
+            text += f"{name:14} {word:>4}\t" + "".join(f"{cell:<15.3f}\t" for cell in cells) + "\n"
+    return text + "\nEND mpiGraph\n"
+
+
 def mpigraph_text(rate):
     names = [f"{host}:{rank}" for rank, host in enumerate(HOSTS)]
     text = f"START mpiGraph v1.5\nMsgSize\t{SIZE}\nTimes\t10\nWindow\t10\nProcs\t{len(HOSTS)}\n"
@@ -124,6 +135,11 @@ def csv_text(rate):
     return "\n".join(lines) + "\n"
 
 
+def matrix_csv(rate):
+    rows = [[HOSTS[a]] + ["-" if a == b else f"{rate(a, b) * 8:.3f}" for b in range(len(HOSTS))] for a in range(len(HOSTS))]
+    return "\n".join(",".join(row) for row in [["from (Gb/s)"] + HOSTS] + rows) + "\n"
+
+
 # By kind, as --import takes it: sets of files, each with a way to write it.
 SETS = {
     "nccl-tests": [lambda rate: pair_logs(rate, nccl_log, itertools.combinations, "nccl_N2_{}_{}.log")],
@@ -131,11 +147,13 @@ SETS = {
     "perftest": [lambda rate: pair_logs(rate, perftest_log, itertools.permutations)],
     "iperf3": [lambda rate: pair_logs(rate, iperf3_log, itertools.permutations),
                lambda rate: pair_logs(rate, iperf3_json, itertools.permutations, "{}_{}.json")],
-    "mpigraph": [lambda rate: {"mpiGraph.out": mpigraph_text(rate)}],
+    "mpigraph": [lambda rate: {"mpiGraph.out": mpigraph_text(rate)},
+                 lambda rate: {"mpiGraph.out": mpigraph_of_fork(rate)},
+                 lambda rate: {"mpiGraph.out": mpigraph_text(rate).expandtabs()}],
     "hp2p": [lambda rate: {"hp2p.html": hp2p_page(rate)}],
     "clusterkit": [lambda rate: {"bandwidth.txt": clusterkit_table(rate)},
                    lambda rate: {"bandwidth.json": clusterkit_json(rate)}],
-    "csv": [lambda rate: {"pairs.csv": csv_text(rate)}],
+    "csv": [lambda rate: {"pairs.csv": csv_text(rate)}, lambda rate: {"matrix.csv": matrix_csv(rate)}],
 }
 
 

@@ -73,6 +73,26 @@ TEST(MpiGraph, LeavesOutATableOfOtherHosts) {
   EXPECT_EQ(noted(found), (Texts{"1: the table has other hosts than that of line 3, and is left out"}));
 }
 
+/// A fork of it pads titles with blanks, and has 10^6 bytes in a MB.
+TEST(MpiGraph, IsReadAsItsForkPrintsIt) {
+  const Imported found = mpigraph(
+      "START mpiGraph v1.6\nMsg Size: 4194304 Bytes\nIterations: 129\nProcs: 2\n\n[    1] of 2 (50.0%)\n\n"
+      "Send max: 3000.000 MB/s\nSend avg: 2000.000 MB/s\n\nSend               \ta:0    \tb:1    \t\n"
+      "a:0       to\t0.000          \t1000.000       \t\nb:1       to\t2000.000       \t0.000          \t\n\n"
+      "Recv max: 1 MB/s\n\nRecv               \ta:0    \tb:1    \t\n"
+      "a:0     from\t0.000          \t2000.000       \t\nb:1     from\t1000.000       \t0.000          \t\n\n"
+      "END mpiGraph\n");
+  EXPECT_EQ(told(found), (Texts{"b > a mpiGraph 4194304 = 2", "a > b mpiGraph 4194304 = 1"}));
+  EXPECT_EQ(noted(found), Texts{});
+}
+
+TEST(MpiGraph, MayHaveBlanksForTabs) {
+  std::string text = kMpiGraph;
+  for (std::size_t at = text.find('\t'); at != std::string::npos; at = text.find('\t', at)) text.replace(at, 1, "   ");
+  EXPECT_EQ(told(mpigraph(text)), told(mpigraph(kMpiGraph)));
+  EXPECT_EQ(noted(mpigraph(text)), Texts{});
+}
+
 const std::string kHp2p =
     "<!DOCTYPE html>\n<html>\n<script type=\"text/javascript\">\n// hostlist start\nvar hostlist = \n[    \"a\",     "
     "\"b\",     "
@@ -165,9 +185,13 @@ TEST(Csv, HasColumnsInAnyOrderAndMoreOfThem) {
 }
 
 TEST(Csv, HasFailedPairs) {
-  EXPECT_EQ(told(csv("from,to,GB/s,reason\na,b,,\"timed out, twice\"\na,c,failed,\na,d,0,x\n")),
-            (Texts{"a > b csv -1 = failed: timed out, twice", "a > c csv -1 = failed: there is no figure",
+  EXPECT_EQ(told(csv("from,to,GB/s,reason\na,b,,\"timed out, twice\"\na,c,timeout,\na,d,0,x\n")),
+            (Texts{"a > b csv -1 = failed: timed out, twice", "a > c csv -1 = failed: timeout",
                    "a > d csv -1 = failed: the figure is 0"}));
+  // What only is not there may not have been measured.
+  const Imported found = csv("from,to,GB/s\na,b,\na,c,-\na,d,nan\n");
+  EXPECT_EQ(told(found), Texts{});
+  EXPECT_EQ(found.notes.size(), 3U);
 }
 
 TEST(Csv, TellsWhatIsBroken) {

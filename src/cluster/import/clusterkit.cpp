@@ -20,37 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-struct HostMatrix {
-  std::vector<std::string> hosts;
-  std::vector<std::vector<std::optional<double>>> rows;
-  std::vector<std::int64_t> lines;  ///< by row
-};
-
-/// Both places of a pair have the same value, which is of both directions together: the default of ClusterKit.
-bool is_symmetric(const HostMatrix& matrix) {
-  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (matrix.rows[i][j] != matrix.rows[j][i]) return false;
-    }
-  }
-  return true;
-}
-
-void add_matrix(Imported& found, const HostMatrix& matrix, double unit) {
-  const Endpoints ranks(matrix.hosts);
-  ranks.add_hosts(found);
-  const bool both_ways = is_symmetric(matrix);
-  for (std::size_t from = 0; from < ranks.size(); ++from) {
-    for (std::size_t to = both_ways ? from + 1 : 0; to < ranks.size(); ++to) {
-      const auto& figure = matrix.rows[from][to];
-      if (from == to || !figure || *figure == 0) continue;  // 0: the two were not measured
-      Reading reading = ranks.between(found, from, to, {"clusterkit", ImportedKind::kNoSize});
-      reading.both_ways = both_ways;
-      found.add(reading, *figure * unit, matrix.lines[from]);
-    }
-  }
-}
-
 /// The host in `  0 (node01 ):   0.0 12345.6`, and what is behind it; empty where it is no row.
 std::pair<std::string, std::string_view> host_and_figures(std::string_view line) {
   const std::size_t open = line.find('(');
@@ -101,7 +70,7 @@ Imported read_clusterkit_table(const ImportSource& source) {
                fmt::format("the row does not have {} figures; the table is left out", matrix.hosts.size()));
     return found;
   }
-  add_matrix(found, matrix, source.unit > 0 ? source.unit : kMegabyte);
+  add_matrix(found, matrix, "clusterkit", source.unit > 0 ? source.unit : kMegabyte);
   return found;
 }
 
@@ -170,7 +139,7 @@ Imported read_clusterkit_json(const ImportSource& source) {
       matrix.rows.back().push_back(cell.is_number() ? std::optional(cell.get<double>()) : std::nullopt);
     }
   }
-  add_matrix(found, matrix, clusterkit_unit_of(source, values));
+  add_matrix(found, matrix, "clusterkit", clusterkit_unit_of(source, values));
   return found;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/import/csv_lines.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
@@ -15,41 +16,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// The separator of a line's fields: comma, semicolon or tab, whichever is most frequent.
-char csv_separator(std::string_view line) {
-  char most = ',';
-  for (const char separator : {';', '\t'}) {
-    if (std::count(line.begin(), line.end(), separator) > std::count(line.begin(), line.end(), most)) most = separator;
-  }
-  return most;
-}
-
-/// The fields of a line. One may stand in quotation marks, which are doubled within.
-std::vector<std::string> csv_fields(std::string_view line, char separator) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char letter = line[i];
-    const bool doubled = quoted && letter == '"' && i + 1 < line.size() && line[i + 1] == '"';
-    if (doubled) {
-      fields.back() += '"';
-      ++i;
-    } else if (letter == '"') {
-      quoted = !quoted;
-    } else if (letter == separator && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += letter;
-    }
-  }
-  return fields;
-}
-
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
-
-bool is_among(std::string_view name, const std::vector<std::string_view>& names) {
-  return std::find(names.begin(), names.end(), lower(trimmed(name))) != names.end();
-}
 
 /// The columns of the fields, from the header line; nothing: there is no such column.
 struct CsvColumns {
@@ -57,18 +24,10 @@ struct CsvColumns {
   double unit = 0;  ///< bytes per second of 1
 };
 
-/// The unit in the name of a column: `GB/s`, `bandwidth (Gb/s)`, `rate[MiB/s]`, `Gbps`, or our own name.
-std::optional<double> unit_of_column(std::string_view name) {
-  if (trimmed(name) == "bandwidth_gb_per_s") return 1e9;
-  const std::size_t open = name.find_first_of("([");
-  if (open == std::string_view::npos) return unit_in(name);
-  return unit_in(name.substr(open + 1, name.find_first_of(")]", open) - open - 1));
-}
-
 bool is_value(std::string_view name) {
   const std::string_view word = name.substr(0, name.find_first_of("(["));
   return is_among(word, {"value", "bandwidth", "rate", "throughput", "bw", "busbw", "bandwidth_gb_per_s"}) ||
-         unit_of_column(name).has_value();
+         unit_in_title(name).has_value();
 }
 
 CsvColumns columns_of(const std::vector<std::string>& names) {
@@ -78,8 +37,8 @@ CsvColumns columns_of(const std::vector<std::string>& names) {
         std::find_if(names.begin(), names.end(), [&](const std::string& name) { return is_among(name, known); });
     return found == names.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - names.begin()));
   };
-  columns.from = find({"from", "from_host", "src", "source", "sender", "client"});
-  columns.to = find({"to", "to_host", "dst", "dest", "destination", "receiver", "server"});
+  columns.from = find(words_for_sender());
+  columns.to = find(words_for_receiver());
   columns.test = find({"test"});
   columns.size = find({"size", "size_bytes", "bytes"});
   columns.round = find({"round"});
@@ -90,7 +49,7 @@ CsvColumns columns_of(const std::vector<std::string>& names) {
   const auto value = std::find_if(names.begin(), names.end(), [](const std::string& name) { return is_value(name); });
   if (value != names.end()) {
     columns.value = static_cast<std::size_t>(value - names.begin());
-    columns.unit = unit_of_column(*value).value_or(0);
+    columns.unit = unit_in_title(*value).value_or(0);
   }
   return columns;
 }
@@ -183,12 +142,12 @@ void CsvReader::take(const std::vector<std::string>& fields) {
   add_figure(reading, field(fields, columns_->value), field(fields, columns_->reason));
 }
 
-/// A missing value is a failed pair. Text that is neither a number nor a word for a missing one is an error.
+/// A failed pair has a word of failure for a value, or a reason. Another missing value was not measured, perhaps.
 void CsvReader::add_figure(const Reading& reading, const std::string& value, const std::string& reason) {
   if (const auto figure = number_in(value)) {
     found_.add(reading, *figure * columns_->unit, line_);
-  } else if (is_among(value, {"", "-", "nan", "null", "none", "failed", "n/a", "timeout"})) {
-    found_.add_failed(reading, reason.empty() ? "there is no figure" : one_line(reason));
+  } else if (is_word_of_failure(value) || (is_missing_value(value) && !reason.empty())) {
+    found_.add_failed(reading, one_line(reason.empty() ? value : reason));
   } else {
     found_.note(line_, fmt::format("'{}' is not a figure; the line is left out", one_line(value)));
   }
@@ -196,7 +155,9 @@ void CsvReader::add_figure(const Reading& reading, const std::string& value, con
 
 }  // namespace
 
-Imported read_csv(const ImportSource& source) { return CsvReader(source).read(); }
+Imported read_csv(const ImportSource& source) {
+  return is_csv_matrix(source.text) ? read_csv_matrix(source) : CsvReader(source).read();
+}
 
 bool is_csv_of_pairs(std::string_view text) {
   for (TextLines lines(text); lines.next();) {

@@ -28,4 +28,28 @@ Reading Endpoints::between(Imported& found, std::size_t from, std::size_t to, co
   return reading;
 }
 
+bool is_symmetric(const HostMatrix& matrix) {
+  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (matrix.rows[i][j] != matrix.rows[j][i]) return false;
+    }
+  }
+  return true;
+}
+
+void add_matrix(Imported& found, const HostMatrix& matrix, const std::string& test, double unit) {
+  const Endpoints ranks(matrix.hosts);
+  ranks.add_hosts(found);
+  const bool both_ways = is_symmetric(matrix);
+  for (std::size_t from = 0; from < ranks.size(); ++from) {
+    for (std::size_t to = both_ways ? from + 1 : 0; to < ranks.size(); ++to) {
+      const auto& figure = matrix.rows[from][to];
+      if (from == to || !figure || *figure == 0) continue;
+      Reading reading = ranks.between(found, from, to, {test, ImportedKind::kNoSize});
+      reading.both_ways = both_ways;
+      found.add(reading, *figure * unit, matrix.lines[from]);
+    }
+  }
+}
+
 }  // namespace fabricbench::cluster

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +26,18 @@ class Endpoints {
   std::vector<std::string> hosts_;
   std::vector<std::string> rails_;  // by rank; empty where every host has one
 };
+
+/// A figure for each host with each other one. Rows send.
+struct HostMatrix {
+  std::vector<std::string> hosts;
+  std::vector<std::vector<std::optional<double>>> rows;
+  std::vector<std::int64_t> lines;  ///< by row
+};
+
+/// Whether both places of each pair have the same value, which then is of both directions together.
+[[nodiscard]] bool is_symmetric(const HostMatrix& matrix);
+
+/// Adds all figures but 0, which means that the two were not measured.
+void add_matrix(Imported& found, const HostMatrix& matrix, const std::string& test, double unit);
 
 }  // namespace fabricbench::cluster

@@ -49,6 +49,8 @@ bool is_clusterkit(std::string_view text) {
   return matrix || (trimmed(text).starts_with('{') && has(lower(text.substr(0, 1 << 16)), "clusterkit"));
 }
 
+bool is_csv(std::string_view text) { return is_csv_of_pairs(text) || is_csv_matrix(text); }
+
 constexpr std::array<Format, 8> kFormats = {{
     {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_nccl_tests, true},
     {ImportKind::kOsu, "osu", is_osu, read_osu, true},
@@ -57,7 +59,7 @@ constexpr std::array<Format, 8> kFormats = {{
     {ImportKind::kMpiGraph, "mpigraph", is_mpigraph, read_mpigraph},
     {ImportKind::kHp2p, "hp2p", is_hp2p, read_hp2p},
     {ImportKind::kClusterKit, "clusterkit", is_clusterkit, read_clusterkit},
-    {ImportKind::kCsv, "csv", is_csv_of_pairs, read_csv},
+    {ImportKind::kCsv, "csv", is_csv, read_csv},
 }};
 
 /// What else people call them.

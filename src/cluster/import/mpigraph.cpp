@@ -38,8 +38,18 @@ std::string host_of_title(std::string_view title) {
              : "";
 }
 
-/// What the next tab ends.
+/// What the next tab ends. In copies from a terminal, tabs are blanks: there, `to` and the like belong to a title.
 std::vector<std::string_view> cells_of(std::string_view line) {
+  if (!has(line, "\t")) {
+    auto words = words_of(line);
+    constexpr std::string_view kOfTitles = " to from max avg min max: avg: min: ";
+    if (words.size() > 1 && has(kOfTitles, fmt::format(" {} ", words[1]))) {
+      words[0] = line.substr(static_cast<std::size_t>(words[0].data() - line.data()),
+                             static_cast<std::size_t>(words[1].data() + words[1].size() - words[0].data()));
+      words.erase(words.begin() + 1);
+    }
+    return words;
+  }
   std::vector<std::string_view> cells;
   while (!line.empty()) {
     const std::size_t tab = std::min(line.find('\t'), line.size());
@@ -47,6 +57,11 @@ std::vector<std::string_view> cells_of(std::string_view line) {
     line.remove_prefix(std::min(tab + 1, line.size()));
   }
   return cells;
+}
+
+std::int64_t first_integer_in(std::string_view text) {
+  const auto words = words_of(text);
+  return words.empty() ? ImportedKind::kNoSize : integer_in(words[0]).value_or(ImportedKind::kNoSize);
 }
 
 class MpiGraphReader {
@@ -70,15 +85,19 @@ class MpiGraphReader {
   Imported found_;
   ImportedKind kind_{"mpiGraph", ImportedKind::kNoSize};
   std::vector<MpiGraphTable> tables_;
+  double unit_ = kMebibyte;
   bool ended_ = false;
 };
 
 void MpiGraphReader::take(const TextLines& lines) {
   const auto cells = cells_of(lines.line());
   if (cells.empty()) return;
-  ended_ |= cells[0] == "END mpiGraph";
-  if (cells[0] == "MsgSize" && cells.size() > 1)
-    kind_.size_bytes = integer_in(cells[1]).value_or(ImportedKind::kNoSize);
+  const std::string_view line = trimmed(lines.line());
+  ended_ |= line == "END mpiGraph";
+  constexpr std::string_view kSizeOfFork = "Msg Size: ";
+  if (line.starts_with(kSizeOfFork)) kind_.size_bytes = first_integer_in(line.substr(kSizeOfFork.size()));
+  if (cells[0] == "MsgSize" && cells.size() > 1) kind_.size_bytes = first_integer_in(cells[1]);
+  if (line.starts_with("Send max: ") && line.ends_with(" MB/s")) unit_ = kMegabyte;  // of the same program
   if ((cells[0] == "Send" || cells[0] == "Recv") && cells.size() > 1) begin_table(lines.number(), cells);
   if (!tables_.empty() && (cells[0].ends_with(" to") || cells[0].ends_with(" from"))) take_row(lines.number(), cells);
 }
@@ -100,7 +119,7 @@ void MpiGraphReader::begin_table(std::int64_t line, const std::vector<std::strin
 
 void MpiGraphReader::take_row(std::int64_t line, const std::vector<std::string_view>& cells) {
   MpiGraphTable& table = tables_.back();
-  const std::string_view title = cells[0].substr(0, cells[0].rfind(' '));
+  const std::string_view title = trimmed(cells[0].substr(0, cells[0].rfind(' ')));
   const auto rank = integer_in(title.substr(title.rfind(':') + 1));
   if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= table.hosts.size()) {
     found_.note(line, fmt::format("'{}' is not a rank of the table; the row is left out", one_line(title)));
@@ -148,7 +167,7 @@ void MpiGraphReader::add_row(const MpiGraphTable& table, const Endpoints& ranks,
     // In step D each rank r sends to rank r + D.
     reading.round = static_cast<std::int32_t>((to + ranks.size() - from) % ranks.size()) - 1;
     reading.concurrent = static_cast<std::int32_t>(ranks.size());
-    found_.add(reading, *figure * kMebibyte, row.line);
+    found_.add(reading, *figure * unit_, row.line);
   }
 }
 
