@@ -62,7 +62,7 @@ class Kinds(ImportTest):  # 1 rank, 5 s
 class FailedPairs(ImportTest):  # 1 rank, 1 s
 
     def test_a_dead_host_is_found(self):
-        for kind in ("nccl-tests", "osu", "perftest", "iperf3", "csv"):
+        for kind in ("nccl-tests", "osu", "perftest", "iperf3", "iperf2", "csv"):
             with self.subTest(kind):
                 files = SETS[kind][0](lambda a, b: None if 1 in (a, b) else healthy(a, b))
                 stdout, _ = self.run_tool(SLOW, "--quiet", "--import", kind, self.folder(files, kind))
@@ -303,7 +303,7 @@ class Refusals(ImportTest):  # 1 rank, 1 s
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy))
         self.refused(USAGE, "--import 'excel' is not a kind of results; use one of auto, nccl-tests, osu, perftest, iperf3, "
-                            "mpigraph, hp2p, clusterkit, csv", "--import", "excel", file)
+                            "iperf2, imb, mpigraph, hp2p, clusterkit, csv", "--import", "excel", file)
         self.refused(USAGE, f"{file}: its format is csv, not osu; give --import csv", "--import", "osu", file)
         self.refused(USAGE, "--unit 'gb/s' is not a unit of bandwidth", "--import", "csv", "--unit", "gb/s", file)
         self.refused(USAGE, "--unit requires --import", "--unit", "GB/s", file)

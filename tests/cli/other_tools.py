@@ -83,6 +83,34 @@ def iperf3_json(a, b, rate):
     return json.dumps({"start": start, "intervals": [], "end": sums}, indent=1)
 
 
+def iperf2_log(a, b, rate):
+    figure = rate(a, b)
+    line = "-" * 60
+    text = f"{line}\nClient connecting to 10.0.0.{b}, TCP port 5001\nTCP window size: 85.0 KByte (default)\n{line}\n"
+    if figure is None:
+        return text + "connect failed: No route to host\n"
+    return (text + f"[  3] local 10.0.0.{a} port 54321 connected with 10.0.0.{b} port 5001\n"
+            "[ ID] Interval       Transfer     Bandwidth\n"
+            f"[  3]  0.0-10.0 sec  9.99 GBytes  {figure * 8:.2f} Gbits/sec\n")
+
+
+def perftest_json(a, b, rate):
+    figure = rate(a, b)
+    info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", "Number_of_qps": 1}
+    results = {"MsgSize": SIZE, "n_iterations": 5000, "BW_peak": figure * 9, "BW_average": round(figure * 8, 2),
+               "MsgRate": round(figure * 1000 / SIZE, 6)}
+    return json.dumps({"test_info": info, "results": results}, indent=0)
+
+
+def imb_log(a, b, rate):
+    figure = both_ways(rate, a, b)
+    line = "#" + "-" * 51
+    return (f"#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part\n{line}\n# Benchmarking PingPong \n# #processes = 2 \n"
+            f"{line}\n       #bytes #repetitions      t[usec]   Mbytes/sec\n            0         1000         1.66         0.00\n"
+            f"      {SIZE}           10      {SIZE / figure / 1000:.2f}     {figure * 1000:.2f}\n\n\n"
+            "# All processes entering MPI_Finalize\n\n")
+
+
 def mpigraph_of_fork(rate):
     names = [f"{host}:{rank}" for rank, host in enumerate(HOSTS)]
     text = f"START mpiGraph v1.6\nMsg Size: {SIZE} Bytes\nProcs: {len(HOSTS)}\n\n"
@@ -144,9 +172,12 @@ def matrix_csv(rate):
 SETS = {
     "nccl-tests": [lambda rate: pair_logs(rate, nccl_log, itertools.combinations, "nccl_N2_{}_{}.log")],
     "osu": [lambda rate: pair_logs(rate, osu_log, itertools.permutations, "osu_bw_{}-to-{}.txt")],
-    "perftest": [lambda rate: pair_logs(rate, perftest_log, itertools.permutations)],
+    "perftest": [lambda rate: pair_logs(rate, perftest_log, itertools.permutations),
+                 lambda rate: pair_logs(rate, perftest_json, itertools.permutations, "{}_{}.json")],
     "iperf3": [lambda rate: pair_logs(rate, iperf3_log, itertools.permutations),
                lambda rate: pair_logs(rate, iperf3_json, itertools.permutations, "{}_{}.json")],
+    "iperf2": [lambda rate: pair_logs(rate, iperf2_log, itertools.permutations)],
+    "imb": [lambda rate: pair_logs(rate, imb_log, itertools.combinations, "{}_{}.imb")],
     "mpigraph": [lambda rate: {"mpiGraph.out": mpigraph_text(rate)},
                  lambda rate: {"mpiGraph.out": mpigraph_of_fork(rate)},
                  lambda rate: {"mpiGraph.out": mpigraph_text(rate).expandtabs()}],

@@ -10,7 +10,8 @@ using namespace fabricbench;
 void fuzz::read_imports(std::string_view input) {
   using enum cluster::ImportKind;
   static_cast<void>(cluster::recognise(input));
-  for (const cluster::ImportKind kind : {kNcclTests, kOsu, kPerftest, kIperf3, kMpiGraph, kHp2p, kClusterKit, kCsv}) {
+  for (const cluster::ImportKind kind :
+       {kNcclTests, kOsu, kPerftest, kIperf3, kIperf2, kImb, kMpiGraph, kHp2p, kClusterKit, kCsv}) {
     fuzz::tolerate([&] { static_cast<void>(cluster::import_results(kind, {"node01-node02.log", input, 0})); });
   }
 }

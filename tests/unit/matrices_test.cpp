@@ -234,6 +234,12 @@ TEST(Recognise, TellsWhatHasWrittenAText) {
            {" #bytes #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n", K::kPerftest},
            {"iperf3: error - unable to connect\n", K::kIperf3},
            {"{\"start\":{\"version\":\"iperf 3.12\"}}", K::kIperf3},
+           {"Client connecting to n2, TCP port 5001\n[ ID] Interval  \n[  3] 0-1 sec 1 GBytes 1 Gbits/sec\n",
+            K::kIperf2},
+           {"[  3] local n1 port 4 connected with n2 port 5001\n", K::kIperf2},
+           {"#    Intel (R) MPI Benchmark Suite V3.2, MPI-1 part\n", K::kImb},
+           {"# Benchmarking PingPong \n#bytes #repetitions t[usec] Mbytes/sec\n", K::kImb},
+           {"{\"test_info\": {\"test\": \"RDMA_Write_BW_Test\"}}", K::kPerftest},
            {kMpiGraph, K::kMpiGraph},
            {kHp2p, K::kHp2p},
            {kTable, K::kClusterKit},
@@ -252,7 +258,7 @@ TEST(Recognise, KnowsNames) {
   EXPECT_EQ(import_kind_named("nccl-tests"), ImportKind::kNcclTests);
   EXPECT_EQ(import_kind_named("ib_write_bw"), ImportKind::kPerftest);
   EXPECT_EQ(import_kind_named("excel"), std::nullopt);
-  EXPECT_EQ(import_kind_names(), "nccl-tests, osu, perftest, iperf3, mpigraph, hp2p, clusterkit, csv");
+  EXPECT_EQ(import_kind_names(), "nccl-tests, osu, perftest, iperf3, iperf2, imb, mpigraph, hp2p, clusterkit, csv");
   for (const auto kind : {ImportKind::kNcclTests, ImportKind::kCsv}) EXPECT_EQ(import_kind_named(name_of(kind)), kind);
 }
 

@@ -1,4 +1,4 @@
-// Readers of logs of one pair: nccl-tests, OSU, perftest, iperf3.
+// Readers of logs of one pair: nccl-tests, OSU, perftest.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -331,77 +331,10 @@ TEST(Perftest, FailsWithItsReason) {
             (Texts{"7: a row of the table has no average bandwidth, and is left out"}));
 }
 
-const std::string kIperf3 =
-    "Connecting to host n2, port 5201\n[  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201\n"
-    "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
-    "[  5]   0.00-1.00   sec  1.10 GBytes  9.45 Gbits/sec    0   1.5 MBytes\n"
-    "- - - - - - - - - - - - - - - - - - - - - - - - -\n"
-    "[ ID] Interval           Transfer     Bitrate         Retr\n"
-    "[  5]   0.00-10.00  sec  11.0 GBytes  9.44 Gbits/sec    0             sender\n"
-    "[  5]   0.00-10.04  sec  11.0 GBytes  9.40 Gbits/sec                  receiver\n\niperf Done.\n";
-
-Imported iperf3(const std::string& text, const std::string& path = "n1_n2.log") {
-  return read_as(ImportKind::kIperf3, path, text);
-}
-
-TEST(Iperf3, TellsWhatArrived) {
-  EXPECT_EQ(told(iperf3(kIperf3)), (Texts{"n1 > n2 iperf3 -1 = 1.175"}));
-  EXPECT_EQ(told(iperf3(with_carriage_returns(kIperf3))), told(iperf3(kIperf3)));
-  EXPECT_EQ(told(iperf3("Reverse mode, remote host n2 is sending\n" + kIperf3)), (Texts{"n2 > n1 iperf3 -1 = 1.175"}));
-  EXPECT_EQ(
-      told(iperf3("[  5]   0.00-10.04  sec  11.0 GBytes  100 MBytes/sec                  receiver\niperf Done.\n")),
-      (Texts{"n1 > n2 iperf3 -1 = 0.104858"}));
-}
-
-TEST(Iperf3, TellsAllStreamsTogether) {
-  EXPECT_EQ(told(iperf3("[  5]   0.00-9.00  sec  1 GBytes  1.00 Gbits/sec   receiver\n"
-                        "[SUM]   0.00-9.00  sec  2 GBytes  2.00 Gbits/sec   0  sender\n"
-                        "[SUM]   0.00-9.00  sec  2 GBytes  1.60 Gbits/sec   receiver\niperf Done.\n")),
-            (Texts{"n1 > n2 iperf3 -1 = 0.2"}));
-  EXPECT_EQ(told(iperf3("[  5][TX-C]   0.00-9.00  sec  1 GBytes  8.00 Gbits/sec   receiver\n"
-                        "[  7][RX-C]   0.00-9.00  sec  1 GBytes  4.00 Gbits/sec   receiver\niperf Done.\n")),
-            (Texts{"n1 > n2 iperf3 -1 = 1", "n2 > n1 iperf3 -1 = 0.5"}));
-}
-
-TEST(Iperf3, IsReadAsJson) {
-  const std::string start = R"({"start":{"version":"iperf 3.12","test_start":{"protocol":"TCP","reverse":0}},)";
-  EXPECT_EQ(
-      told(iperf3(start + R"("end":{"sum_sent":{"bits_per_second":9e9},"sum_received":{"bits_per_second":8e9}}})")),
-      (Texts{"n1 > n2 iperf3 -1 = 1"}));
-  EXPECT_EQ(
-      told(iperf3(
-          R"({"start":{"test_start":{"protocol":"TCP","reverse":1}},"end":{"sum_received":{"bits_per_second":8e9}}})")),
-      (Texts{"n2 > n1 iperf3 -1 = 1"}));
-  EXPECT_EQ(told(iperf3(
-                R"({"start":{"test_start":{"protocol":"TCP","bidir":1}},"end":{"sum_received":{"bits_per_second":8e9},)"
-                R"("sum_received_bidir_reverse":{"bits_per_second":4e9}}})")),
-            (Texts{"n1 > n2 iperf3 -1 = 1", "n2 > n1 iperf3 -1 = 0.5"}));
-  EXPECT_EQ(
-      told(iperf3(
-          R"({"start":{"test_start":{"protocol":"UDP"}},"end":{"sum":{"bits_per_second":8e9,"lost_percent":25}}})")),
-      (Texts{"n1 > n2 iperf3_udp -1 = 0.75"}));
-  const Imported sent = iperf3(start + R"("end":{"sum_sent":{"bits_per_second":8e9}}})");
-  EXPECT_EQ(told(sent), (Texts{"n1 > n2 iperf3 -1 = 1"}));
-  EXPECT_EQ(noted(sent), (Texts{"1: the log has no figure of the receiver, so the figure of the sender counts"}));
-}
-
-TEST(Iperf3, FailsWithItsReason) {
-  EXPECT_EQ(told(iperf3("iperf3: error - unable to connect to server: Connection refused\n")),
-            (Texts{"n1 > n2 iperf3 -1 = failed: iperf3: error - unable to connect to server: Connection refused"}));
-  EXPECT_EQ(told(iperf3(R"({"start":{},"end":{},"error":"control socket has closed"})")),
-            (Texts{"n1 > n2 iperf3 -1 = failed: control socket has closed"}));
-  EXPECT_EQ(told(iperf3(R"({"start":{"ver)")), (Texts{"n1 > n2 iperf3 -1 = failed: the JSON is broken or cut off"}));
-  EXPECT_EQ(told(iperf3(R"({"start":[],"end":{"sum_received":5,"sum_sent":{"bits_per_second":"x"}}})")).size(), 1U);
-  EXPECT_EQ(noted(iperf3(kIperf3, "log")).size(), 1U);
-}
-
 TEST(PairLogs, MayBeCutOffAnywhere) {
   const std::string perftest_text = perftest_log("RDMA_Write BW Test", "Gb/sec", " 65536  5000  1  8.00  0.19\n");
-  for (const auto& [kind, text] :
-       std::vector<std::pair<ImportKind, std::string>>{{ImportKind::kNcclTests, nccl_log()},
-                                                       {ImportKind::kOsu, kOsu},
-                                                       {ImportKind::kPerftest, perftest_text},
-                                                       {ImportKind::kIperf3, kIperf3}}) {
+  for (const auto& [kind, text] : std::vector<std::pair<ImportKind, std::string>>{
+           {ImportKind::kNcclTests, nccl_log()}, {ImportKind::kOsu, kOsu}, {ImportKind::kPerftest, perftest_text}}) {
     for (const std::string& part : cut_off(text)) {
       const Imported found = read_as(kind, "n1_n2.log", part);
       EXPECT_GT(found.readings.size() + found.notes.size(), 0U) << part;

@@ -32,12 +32,28 @@ bool is_nccl_tests(std::string_view text) {
 bool is_osu(std::string_view text) { return has(text, "# OSU "); }
 
 bool is_perftest(std::string_view text) {
-  return has(text, " BW Test") || (has(text, "#bytes") && has_any(text, {"BW average", "t_typical"}));
+  return has_any(text, {" BW Test", "_BW_Test\"", "_Latency_Test\""}) ||
+         (has(text, "#bytes") && has_any(text, {"BW average", "t_typical"}));
+}
+
+Imported read_any_perftest(const ImportSource& source) {
+  return has(source.text, "\"test_info\"") ? read_perftest_json(source) : read_perftest(source);
+}
+
+/// Connections are `connected with` an end; with iperf3 they are `connected to` it.
+bool is_iperf2(std::string_view text) {
+  return has_any(text, {"Client connecting to ", "Server listening on TCP port ", "Server listening on UDP port "}) ||
+         (has(text, "] local ") && has(text, " connected with "));
 }
 
 bool is_iperf3(std::string_view text) {
   return has_any(text, {"iperf3:", "iperf Done.", "\"iperf 3"}) ||
-         (has(text, "[ ID] Interval") && has(text, "its/sec"));
+         (has_any(text, {"[ ID] Interval", "[ ID][Role] Interval"}) && has(text, "/sec") && !is_iperf2(text));
+}
+
+bool is_imb(std::string_view text) {
+  return has_any(text, {"Intel(R) MPI Benchmark", "Intel (R) MPI Benchmark"}) ||
+         (has(text, "# Benchmarking ") && has(text, "#repetitions"));
 }
 
 bool is_mpigraph(std::string_view text) { return has(text, "START mpiGraph"); }
@@ -51,11 +67,13 @@ bool is_clusterkit(std::string_view text) {
 
 bool is_csv(std::string_view text) { return is_csv_of_pairs(text) || is_csv_matrix(text); }
 
-constexpr std::array<Format, 8> kFormats = {{
+constexpr std::array<Format, 10> kFormats = {{
     {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_nccl_tests, true},
     {ImportKind::kOsu, "osu", is_osu, read_osu, true},
-    {ImportKind::kPerftest, "perftest", is_perftest, read_perftest, true},
+    {ImportKind::kPerftest, "perftest", is_perftest, read_any_perftest, true},
     {ImportKind::kIperf3, "iperf3", is_iperf3, read_iperf3, true},
+    {ImportKind::kIperf2, "iperf2", is_iperf2, read_iperf2, true},
+    {ImportKind::kImb, "imb", is_imb, read_imb, true},
     {ImportKind::kMpiGraph, "mpigraph", is_mpigraph, read_mpigraph},
     {ImportKind::kHp2p, "hp2p", is_hp2p, read_hp2p},
     {ImportKind::kClusterKit, "clusterkit", is_clusterkit, read_clusterkit},
@@ -63,7 +81,7 @@ constexpr std::array<Format, 8> kFormats = {{
 }};
 
 /// What else people call them.
-constexpr std::array<std::pair<std::string_view, ImportKind>, 11> kOtherNames = {{
+constexpr std::array<std::pair<std::string_view, ImportKind>, 13> kOtherNames = {{
     {"nccl", ImportKind::kNcclTests},
     {"nccl_tests", ImportKind::kNcclTests},
     {"rccl-tests", ImportKind::kNcclTests},
@@ -73,6 +91,8 @@ constexpr std::array<std::pair<std::string_view, ImportKind>, 11> kOtherNames = 
     {"ib_read_bw", ImportKind::kPerftest},
     {"ib_send_bw", ImportKind::kPerftest},
     {"iperf", ImportKind::kIperf3},
+    {"IMB", ImportKind::kImb},
+    {"IMB-MPI1", ImportKind::kImb},
     {"mpiGraph", ImportKind::kMpiGraph},
     {"ClusterKit", ImportKind::kClusterKit},
 }};

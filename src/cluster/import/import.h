@@ -10,7 +10,18 @@
 
 namespace fabricbench::cluster {
 
-enum class ImportKind : std::uint8_t { kNcclTests, kOsu, kPerftest, kIperf3, kMpiGraph, kHp2p, kClusterKit, kCsv };
+enum class ImportKind : std::uint8_t {
+  kNcclTests,
+  kOsu,
+  kPerftest,
+  kIperf3,
+  kIperf2,
+  kImb,
+  kMpiGraph,
+  kHp2p,
+  kClusterKit,
+  kCsv
+};
 
 /// As `--import` takes it, such as `nccl-tests`.
 [[nodiscard]] std::string_view name_of(ImportKind kind);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,8 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/import/failure.h"
-#include "cluster/import/pair_name.h"
+#include "cluster/import/iperf_rows.h"
+#include "cluster/import/json_documents.h"
+#include "cluster/import/pair_runs.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
@@ -19,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A rate and its line. The receiver's rate takes precedence over the sender's.
+/// A rate and its line. The receiver's rate takes precedence over the sender's, and a sum over one stream.
 struct Iperf3Figure {
   double rate = 0;  ///< bytes per second
   std::int64_t line = 1;
@@ -27,137 +30,247 @@ struct Iperf3Figure {
   bool of_all_streams = false;
 };
 
-/// The rates of a log: from client to server, and from server to client.
-struct Iperf3Directions {
-  std::optional<Iperf3Figure> from_client;
-  std::optional<Iperf3Figure> from_server;
-  bool udp = false;
-  bool of_iperf3 = false;  ///< anything in it is
-  std::string error;
+/// One direction of a run.
+struct Iperf3Way {
+  std::optional<Iperf3Figure> figure;
+  std::set<std::string, std::less<>> streams;  ///< those with a figure
+
+  void take(std::string_view stream, const Iperf3Figure& next) {
+    const auto worth = [](const Iperf3Figure& one) { return std::pair(one.of_all_streams, one.of_receiver); };
+    if (!next.of_all_streams) streams.emplace(stream);
+    if (!figure || worth(next) >= worth(*figure)) figure = next;
+  }
 };
 
-void keep_better(std::optional<Iperf3Figure>& kept, const Iperf3Figure& figure) {
-  const auto worth = [](const Iperf3Figure& one) { return std::pair(one.of_all_streams, one.of_receiver); };
-  if (!kept || worth(figure) >= worth(*kept)) kept = figure;
+/// What a run has printed.
+struct Iperf3Run {
+  Iperf3Way from_client;
+  Iperf3Way from_server;
+  bool udp = false;
+  bool of_server = false;        ///< the server printed it, which knows its own end only
+  bool server_sends = false;     ///< of text without roles
+  bool was_interrupted = false;  ///< so that the other end has told nothing
+  bool has_ended = false;
+  std::size_t connections = 0;
+  std::size_t ways = 1;
+  std::string failure;
+  std::size_t begin = 0;        ///< in the text
+  std::size_t behind_rows = 0;  ///< in the text
+
+  [[nodiscard]] bool has_figures() const { return from_client.figure || from_server.figure; }
+};
+
+/// Adds a figure, but for the 0 of an end that told nothing.
+void take_figure(Iperf3Run& run, bool from_server, std::string_view stream, const Iperf3Figure& figure) {
+  const bool unknown = figure.rate == 0 && (run.of_server || (run.was_interrupted && figure.of_receiver));
+  if (!unknown) (from_server ? run.from_server : run.from_client).take(stream, figure);
 }
 
-/// Bytes per second in one unit such as `Gbits/sec` or `MBytes/sec`; iperf3's MByte has 2^20 bytes.
-std::optional<double> iperf3_unit_of(std::string_view unit) {
-  if (!unit.ends_with("Bytes/sec") || unit.size() < 10) return unit_in(unit);
-  return unit_in(fmt::format("{}i{}", unit.front(), unit.substr(1)));
-}
-
-/// A line of the summary, `[SUM][TX-C]  0.00-10.00  sec  11.0 GBytes  9.42 Gbits/sec  0  sender`.
 class Iperf3TextReader {
  public:
-  Iperf3Directions read(std::string_view text) {
-    for (TextLines lines(text); lines.next();) take(lines);
-    return found_;
+  std::vector<Iperf3Run> read(std::string_view text) {
+    run_.was_interrupted = interrupted_ = has(text, "iperf3: interrupt");
+    for (TextLines lines(text); lines.next();) take(lines, trimmed(lines.line()));
+    runs_.push_back(std::move(run_));
+    return std::move(runs_);
   }
 
  private:
-  void take(const TextLines& lines) {
-    const std::string_view line = trimmed(lines.line());
-    reverse_ |= line.starts_with("Reverse mode");
-    found_.udp |= has(line, "Jitter") && has(line, "Datagrams");
-    found_.of_iperf3 |= line.starts_with("iperf3:") || line.starts_with("iperf Done") || line.starts_with("[ ID]");
-    if (line.starts_with("iperf3:") && found_.error.empty()) found_.error = one_line(line);
-    if (line.starts_with('[') && (line.ends_with("sender") || line.ends_with("receiver"))) take_summary(lines, line);
+  void take(const TextLines& lines, std::string_view line) {
+    of_other_end_ |= line.starts_with("Server output:");
+    if (line.starts_with("iperf Done.")) {
+      run_.has_ended = true;
+      of_other_end_ = false;
+    }
+    if (of_other_end_) return;
+    if (line.starts_with("Connecting to host") || line.starts_with("Accepted connection from")) begin_run(lines, line);
+    if (line.starts_with("iperf3: error") && run_.failure.empty()) run_.failure = one_line(line);
+    if (has(line, " connected to ")) ++run_.connections;
+    run_.server_sends |= line.starts_with("Reverse mode");
+    if (line.starts_with("[ ID]")) take_title(line);
+    take_row(lines, line);
+    // Between intervals there is such a line as well, but no title.
+    if (!line.starts_with("Test Complete")) behind_separator_ = line.starts_with("- - - -");
   }
 
-  void take_summary(const TextLines& lines, std::string_view line) {
-    const auto words = words_of(line);
-    const auto unit =
-        std::find_if(words.begin(), words.end(), [](std::string_view word) { return word.ends_with("/sec"); });
-    const auto bytes = unit == words.end() ? std::nullopt : iperf3_unit_of(*unit);
-    const auto value = bytes && unit != words.begin() ? number_in(unit[-1]) : std::nullopt;
-    if (!value) return;
-    const Iperf3Figure figure{*value * *bytes, lines.number(), line.ends_with("receiver"), line.starts_with("[SUM]")};
-    const bool from_server = has(line, "[RX-C]") || (reverse_ && !has(line, "[TX-C]"));
-    keep_better(from_server ? found_.from_server : found_.from_client, figure);
+  void begin_run(const TextLines& lines, std::string_view line) {
+    // An attempt that met a busy server has printed nothing else.
+    if (run_.connections > 0 || run_.has_figures() || !run_.failure.empty()) {
+      runs_.push_back(std::exchange(run_, {}));
+      run_.begin = lines.begin();
+    }
+    run_.of_server = line.starts_with("Accepted");
+    run_.was_interrupted = interrupted_;
+    in_summary_ = false;
   }
 
-  Iperf3Directions found_;
-  bool reverse_ = false;
+  void take_title(std::string_view line) {
+    run_.udp |= has(line, "Datagrams");
+    if (has(line, "[Role]")) run_.ways = 2;
+    run_.server_sends |= run_.of_server && has_any(line, {"Cwnd", " Total Datagrams"}) && !has(line, "Jitter");
+    in_summary_ |= behind_separator_;
+  }
+
+  void take_row(const TextLines& lines, std::string_view line) {
+    const bool of_receiver = line.ends_with("receiver");
+    const bool has_word = of_receiver || line.ends_with("sender");
+    const bool of_old_udp = in_summary_ && run_.udp && line.ends_with("%)");  // up to 3.1: one row, without a word
+    const auto row = has_word || of_old_udp ? iperf_row_in(line) : std::nullopt;
+    if (!row) return;
+    Iperf3Figure figure{row->rate, lines.number(), of_receiver || of_old_udp, row->stream == "SUM"};
+    if (of_old_udp) figure.rate *= 1 - lost_share_in(row->rest);
+    const bool from_server = row->role.empty() ? run_.server_sends : row->role == "RX-C" || row->role == "TX-S";
+    take_figure(run_, from_server, row->stream, figure);
+    run_.behind_rows = lines.end();
+  }
+
+  /// Of `0.068 ms  10/159 (6.3%)`.
+  static double lost_share_in(std::string_view rest) {
+    const std::size_t open = rest.rfind('(');
+    const std::size_t percent = rest.rfind('%');
+    if (open == std::string_view::npos || percent < open) return 0;
+    return number_in(rest.substr(open + 1, percent - open - 1)).value_or(0) / 100;
+  }
+
+  std::vector<Iperf3Run> runs_;
+  Iperf3Run run_;
+  bool interrupted_ = false;
+  bool in_summary_ = false;
+  bool behind_separator_ = false;
+  bool of_other_end_ = false;  ///< lines of --get-server-output
 };
 
-/// Of a sum in `end`; nothing where it is not there.
-std::optional<double> iperf3_rate_of(const json& end, const char* key) {
-  const auto sum = end.find(key);
-  if (sum == end.end() || !sum->is_object()) return std::nullopt;
-  const auto bits = sum->find("bits_per_second");
-  if (bits == sum->end() || !bits->is_number()) return std::nullopt;
-  return bits->get<double>() * kBit;
-}
-
-/// The received rate, or else the sent one; of UDP without lost packets.
-std::optional<Iperf3Figure> arrived(const json& end, const std::string& suffix) {
-  if (const auto rate = iperf3_rate_of(end, ("sum_received" + suffix).c_str()))
-    return Iperf3Figure{*rate, 1, true, true};
-  if (const auto rate = iperf3_rate_of(end, ("sum_sent" + suffix).c_str())) return Iperf3Figure{*rate, 1, false, true};
-  const auto rate = iperf3_rate_of(end, ("sum" + suffix).c_str());
-  if (!rate) return std::nullopt;
-  const json& sum = end[("sum" + suffix)];
-  const auto lost = sum.find("lost_percent");
-  const double share = lost != sum.end() && lost->is_number() ? lost->get<double>() / 100 : 0;
-  return Iperf3Figure{*rate * (1 - share), 1, false, true};
-}
-
 /// A value behind two keys, or null.
-json value_at(const json& root, const char* outer, const char* inner) {
+json value_at(const json& root, const std::string& outer, const char* inner) {
   const auto object = root.find(outer);
   if (object == root.end() || !object->is_object()) return nullptr;
   const auto value = object->find(inner);
   return value == object->end() ? json(nullptr) : *value;
 }
 
-Iperf3Directions read_iperf3_json(const json& root) {
-  Iperf3Directions found;
-  found.of_iperf3 = root.contains("start") || root.contains("end") || root.contains("error");
-  if (const auto error = root.find("error"); error != root.end() && error->is_string()) {
-    found.error = one_line(error->get<std::string>());
+/// Runs as JSON: a document each, or with --json-stream one for each event.
+class Iperf3JsonReader {
+ public:
+  explicit Iperf3JsonReader(Imported& found) : found_(found) {}
+
+  std::vector<Iperf3Run> read(std::string_view text) {
+    for (const JsonDocument& document : json_documents(text)) {
+      line_ += std::count(text.begin() + static_cast<std::ptrdiff_t>(begin_),
+                          text.begin() + static_cast<std::ptrdiff_t>(document.begin), '\n');
+      begin_ = document.begin;
+      take(document);
+    }
+    return std::move(runs_);
   }
-  const json protocol = value_at(root, "start", "test_start");
-  if (protocol.is_object()) {
-    found.udp = protocol.value("protocol", json()) == "UDP";
+
+ private:
+  void take(const JsonDocument& document) {
+    json sums = json::object();
+    const json root = parse(document.text, sums);
+    if (root.is_discarded()) {
+      return found_.note(line_, document.is_whole ? "the JSON is broken" : "the JSON is cut off");
+    }
+    const json event = root.value("event", json());
+    const bool behind_events = std::exchange(is_stream_, event.is_string());
+    if (event.is_null() && behind_events) return;  // --json-stream-full-output repeats them
+    if (event.is_null() || event == "start" || runs_.empty()) runs_.emplace_back().begin = begin_;
+    Iperf3Run& run = runs_.back();
+    run.behind_rows = begin_ + document.text.size();
+    take_start(run, root.value(event.is_null() ? "start" : "data", json::object()));
+    const json error = event == "error" ? root.value("data", json()) : root.value("error", json());
+    if (error.is_string()) run.failure = one_line(error.get<std::string>());
+    run.was_interrupted = has(run.failure, "interrupt");
+    run.has_ended |= event.is_null() || event == "end";
+    if (event.is_null() || event == "end") take_sums(run, sums);
   }
-  const auto is_set = [&](const char* key) {
-    const json value = protocol.is_object() ? protocol.value(key, json()) : json();
-    return value.is_number() && value.get<double>() != 0;
-  };
-  const auto end = root.find("end");
-  if (end == root.end() || !end->is_object()) return found;
-  (is_set("reverse") ? found.from_server : found.from_client) = arrived(*end, "");
-  if (is_set("bidir")) found.from_server = arrived(*end, "_bidir_reverse");
-  return found;
+
+  /// Versions 3.7 to 3.10 have keys twice with --bidir: the second time for what the server sends, as later ones name
+  /// it.
+  static json parse(std::string_view text, json& sums) {
+    std::string outer;
+    std::string inner;
+    const auto keep = [&](int depth, json::parse_event_t event, const json& parsed) {
+      if (event == json::parse_event_t::key && depth == 1) outer = parsed.get<std::string>();
+      if (event == json::parse_event_t::key && depth == 2) inner = parsed.get<std::string>();
+      if (event == json::parse_event_t::object_end && depth == 2 && (outer == "end" || outer == "data")) {
+        sums[sums.contains(inner) ? inner + kFromServer : inner] = parsed;
+      }
+      return true;
+    };
+    return json::parse(text, keep, false);
+  }
+
+  void take_start(Iperf3Run& run, const json& start) {
+    if (!start.is_object() || !start.contains("test_start")) return;
+    run.of_server = start.contains("accepted_connection");
+    run.udp = value_at(start, "test_start", "protocol") == "UDP";
+    const json reverse = value_at(start, "test_start", "reverse");
+    run.server_sends = reverse.is_number() && reverse != 0;
+  }
+
+  void take_sums(Iperf3Run& run, const json& sums) const {
+    for (const auto& [key, sum] : sums.items()) {
+      const json bits = sum.value("bits_per_second", json());
+      if (!key.starts_with("sum") || !bits.is_number()) continue;
+      Iperf3Figure figure{bits.get<double>() * kBit, line_, !key.starts_with("sum_sent"), true};
+      // In UDP a sum without a word is of what was sent.
+      if (!key.starts_with("sum_sent") && !key.starts_with("sum_received")) figure.rate *= 1 - lost_share_of(sum);
+      take_figure(run, run.server_sends || key.ends_with(kFromServer), "", figure);
+    }
+  }
+
+  static double lost_share_of(const json& sum) {
+    const json percent = sum.value("lost_percent", json());
+    return percent.is_number() ? percent.get<double>() / 100 : 0;
+  }
+
+  static constexpr const char* kFromServer = "_bidir_reverse";
+  Imported& found_;
+  std::vector<Iperf3Run> runs_;
+  bool is_stream_ = false;
+  std::size_t begin_ = 0;  ///< of the current document
+  std::int64_t line_ = 1;  ///< the same
+};
+
+/// The directions of a run that are known as a whole: without the sum of several streams it is cut off.
+void add_ways(std::vector<PairRun>& all, const Iperf3Run& run, Imported& found) {
+  const bool of_iperf3 = run.has_figures() || run.connections > 0 || run.has_ended || !run.failure.empty();
+  PairRun pair_run;
+  pair_run.test = run.udp ? "iperf3_udp" : of_iperf3 ? "iperf3" : "";
+  pair_run.failure = run.failure;
+  pair_run.begin = run.begin;
+  pair_run.behind_rows = run.behind_rows;
+  const std::size_t before = all.size();
+  for (const bool from_server : {true, false}) {
+    const Iperf3Way& way = from_server ? run.from_server : run.from_client;
+    const std::size_t streams = std::max(way.streams.size(), run.connections / run.ways);
+    const bool is_whole = way.figure && (way.figure->of_all_streams || streams <= 1);
+    if (!is_whole || (run.udp && !way.figure->of_receiver)) continue;  // who sends datagrams does not know what arrives
+    if (!way.figure->of_receiver && !run.of_server) {
+      found.note(way.figure->line, "the log has no figure of the receiver, so the figure of the sender counts");
+    }
+    pair_run.backwards = from_server;
+    pair_run.rows = {{ImportedKind::kNoSize, way.figure->line, way.figure->rate, ""}};
+    pair_run.has_ended = run.has_ended;
+    if (all.size() > before) all.back().has_ended = true;  // the text belongs to the last one
+    all.push_back(pair_run);
+  }
+  if (all.size() == before) all.push_back(std::move(pair_run));
 }
 
 }  // namespace
 
 Imported read_iperf3(const ImportSource& source) {
   Imported found;
-  const auto pair = pair_in_name(source.path);
-  if (!pair) {
-    found.note(0, fmt::format("its name does not contain the pair; {}", kHowToName));
-    return found;
+  const bool has_titles = source.text.starts_with("[ ID]") || has(source.text, "\n[ ID]");
+  const bool is_json = !has_titles && has_any(source.text, {"\"start\"", "\"end\"", "\"event\""});
+  const auto runs = is_json ? Iperf3JsonReader(found).read(source.text) : Iperf3TextReader().read(source.text);
+  std::vector<PairRun> pair_runs;
+  for (const Iperf3Run& run : runs) {
+    found.of_server |= run.of_server;
+    add_ways(pair_runs, run, found);
   }
-  const bool is_json = trimmed(source.text).starts_with('{');
-  const json root = is_json ? json::parse(source.text, nullptr, false) : json();
-  const bool cut_off = root.is_discarded();
-  const Iperf3Directions log = root.is_object() ? read_iperf3_json(root) : Iperf3TextReader().read(source.text);
-  const ImportedKind kind{log.udp ? "iperf3_udp" : log.of_iperf3 || cut_off ? "iperf3" : "", ImportedKind::kNoSize};
-  const auto add = [&](const PairName& way, const Iperf3Figure& figure) {
-    if (!figure.of_receiver)
-      found.note(figure.line, "the log has no figure of the receiver, so the figure of the sender counts");
-    found.add(found.between(way.from, way.to, kind), figure.rate, figure.line);
-  };
-  if (!log.error.empty() || (!log.from_client && !log.from_server)) {
-    std::string why = cut_off ? "the JSON is broken or cut off" : why_it_failed(source.text);
-    found.add_failed(found.between(pair->from, pair->to, kind), log.error.empty() ? why : log.error);
-    return found;
-  }
-  if (log.from_client) add(*pair, *log.from_client);
-  if (log.from_server) add({pair->to, pair->from}, *log.from_server);
+  add_pair_runs(found, source, pair_runs);
   return found;
 }
 

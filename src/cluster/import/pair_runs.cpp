@@ -46,6 +46,7 @@ void add_rows(Imported& found, const PairRun& run, const Reading& reading) {
 
 /// The words on why a run, which printed this text, has no result; empty where there are none.
 std::string failure_of(const PairRun& run, std::string_view text) {
+  if (run.rows.empty() && !run.failure.empty()) return run.failure;
   if (run.rows.empty()) return run.cut_line ? "" : words_of_failure_in(text);
   return run.has_ended ? "" : how_it_broke_off(text.substr(run.behind_rows - run.begin));
 }

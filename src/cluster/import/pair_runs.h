@@ -25,6 +25,7 @@ struct PairRun {
   bool backwards = false;  ///< the second host of the pair sends
   bool has_ended = false;  ///< its table is closed, so that nothing behind it counts
   std::string rail;        ///< its NIC; empty: not told
+  std::string failure;     ///< as the program tells it; empty: its text may have words of failure
   std::vector<SizeRow> rows;
   std::optional<std::int64_t> cut_line;  ///< the row in which the file ends
   std::size_t begin = 0;                 ///< in the text

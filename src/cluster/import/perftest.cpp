@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/import/pair_runs.h"
+#include "cluster/import/perftest_test.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
@@ -14,13 +15,6 @@
 
 namespace fabricbench::cluster {
 namespace {
-
-/// The program by its title, `RDMA_Write Bidirectional BW Test`; empty where it is none of these.
-std::string perftest_test_of(std::string_view title) {
-  if (has(title, "RDMA_Write")) return "ib_write_bw";
-  if (has(title, "RDMA_Read")) return "ib_read_bw";
-  return has(title, "Send") ? "ib_send_bw" : "";
-}
 
 /// The column of average bandwidths, and bytes per second of 1.
 struct AverageColumn {

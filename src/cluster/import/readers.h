@@ -20,9 +20,20 @@ namespace fabricbench::cluster {
 /// are 2^20 bytes, Gb/s 10^9 bits; with -b of both directions together. What ib_read_bw reads comes from the server.
 [[nodiscard]] Imported read_perftest(const ImportSource& source);
 
-/// A log of iperf3's client, as text or JSON, of the pair that its name tells, the client first. What the receiver
-/// got: bits are in powers of 1000, bytes in powers of 1024.
+/// What these programs write with --out_json, also of several runs. Without a unit, which their messages per second
+/// tell.
+[[nodiscard]] Imported read_perftest_json(const ImportSource& source);
+
+/// A log of iperf3, as text or JSON, of the pair that its name tells, the client first. What the receiver got: bits are
+/// in powers of 1000, bytes in powers of 1024.
 [[nodiscard]] Imported read_iperf3(const ImportSource& source);
+
+/// A log of iperf 2, in the same way. All streams together; of datagrams what the receiver got.
+[[nodiscard]] Imported read_iperf2(const ImportSource& source);
+
+/// A log of the Intel MPI Benchmarks: tests of two processes with a bandwidth, which all but Uniband have of both
+/// directions.
+[[nodiscard]] Imported read_imb(const ImportSource& source);
 
 /// What mpiGraph prints. Figures are in 2^20 bytes per second; what receivers saw goes before what senders saw.
 [[nodiscard]] Imported read_mpigraph(const ImportSource& source);

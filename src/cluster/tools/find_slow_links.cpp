@@ -55,7 +55,7 @@ void declare(CLI::App& app, Asked& asked) {
                                            import_kind_names() + "; name logs by their pair, such as node01_node02.log")
                             ->option_text("KIND")
                             ->type_name("auto|" + import_kind_names("|"));  // for --describe-options
-  app.add_option("--unit", asked.unit, "unit of csv or clusterkit files without a unit: GB/s, Gb/s, MiB/s...")
+  app.add_option("--unit", asked.unit, "unit of files that name none: GB/s, Gb/s, MiB/s...")
       ->option_text("UNIT")
       ->needs(import);
   app.add_option("--convert", asked.convert,
