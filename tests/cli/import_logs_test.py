@@ -140,3 +140,24 @@ class Matrices(ImportTest):  # 1 rank, 1 s
         stdout, stderr = self.run_tool(SLOW, "--import", "auto", "--unit", "GB/s", file)
         self.assertIn("n4 receives slowly from all partners, and sends as fast as others", stdout)
         self.assertIn(f"{file}:1: its rows are taken for senders", stderr)
+
+
+class Folders(ImportTest):  # 1 rank, 1 s
+
+    def test_results_of_gnu_parallel(self):
+        files = {}
+        for number, (a, b) in enumerate(itertools.permutations(NODES, 2)):
+            job = f"1/{a}/2/{b}"
+            files[f"{job}/stdout"] = iperf3_log(NODES.index(a), NODES.index(b), lambda *_, pair=(a, b): slow_both_ways(*pair))
+            files[f"{job}/stderr"] = "ssh: notice\n" if number % 2 else ""
+            files[f"{job}/seq"] = f"{number}\n"
+        stdout, stderr = self.run_tool(SLOW, "--quiet", "--import", "auto", self.folder(files))
+        self.assertEqual(stdout, f"Slow: {SLOW_NODE}\nFine: node[01-02,04]\n")
+        self.assertEqual(stderr, "")
+
+    def test_tools_that_are_not_read_are_named(self):
+        text = "|              |              |      overhead (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |\n"
+        files = {f"{a}_{b}.log": text for a, b in itertools.permutations(NODES, 2)}
+        for kind in ("auto", "osu"):
+            _, stderr = self.run_tool(NOT_JUDGED, "--import", kind, self.folder(files, kind))
+            self.assertIn("not understood: ucx_perftest is not read; make a CSV of it with columns from,to,GB/s", stderr)

@@ -194,6 +194,7 @@ class ImportTest(FindingTest):
         path = self.directory / name
         path.mkdir()
         for file, text in files.items():
+            (path / file).parent.mkdir(parents=True, exist_ok=True)
             (path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 

@@ -254,6 +254,23 @@ TEST(Recognise, TellsWhatHasWrittenAText) {
   }
 }
 
+TEST(Recognise, NamesToolsThatAreNotRead) {
+  for (const auto& [text, tool] : std::vector<std::pair<std::string, std::string>>{
+           {"|              |              |      overhead (usec)        |   bandwidth (MB/s)  |\n", "ucx_perftest"},
+           {"rc_rdma_write_bw:\n    bw  =  11.5 GB/sec\n", "qperf"},
+           {"MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET\n", "netperf"},
+           {"sockperf: Summary: BandWidth is 105.902 MBps (847.215 Mbps)\n", "sockperf"},
+           {" 1533.5176 MB /  10.03 sec = 1282.1 Mbps 5 %TX 9 %RX 0 retrans 0.21 msRTT\n", "nuttcp"},
+           {"bytes   iters   total       time     MB/sec    usec/xfer   Mxfers/sec\n", "fabtests"},
+           {"1000 iters in 0.01 seconds = 5.92 usec/iter\n", "ibv_rc_pingpong"},
+           {"nvbandwidth Version: v0.7\n", "nvbandwidth"},
+           {"nvloom_cli 1.1.0\n", "nvloom"},
+           {"hello\n", ""}}) {
+    EXPECT_EQ(unread_tool_of(text), tool);
+    EXPECT_EQ(recognise(text), std::nullopt) << text;
+  }
+}
+
 TEST(Recognise, KnowsNames) {
   EXPECT_EQ(import_kind_named("nccl-tests"), ImportKind::kNcclTests);
   EXPECT_EQ(import_kind_named("ib_write_bw"), ImportKind::kPerftest);

@@ -89,6 +89,19 @@ TEST(PairName, IsNoneWhereItIsNotClear) {
   EXPECT_EQ(pair_of(std::string(300, 'a') + "_b.log"), "");
 }
 
+TEST(PairName, MayBeThatOfAFolderOfGnuParallel) {
+  EXPECT_EQ(pair_of("out/1/node01/2/node02/stdout"), "node01 node02");
+  EXPECT_EQ(pair_of("out/1/node01/2/node02/stderr"), "node01 node02");
+  EXPECT_EQ(pair_of("out/1/login/2/gpu-7/stdout"), "login gpu-7");
+  EXPECT_EQ(pair_of("out/1/node01/2/node02/3/8388608/stdout"), "node01 node02");
+  EXPECT_EQ(pair_of("out/src/node01/dst/node02/stdout"), "node01 node02");
+  EXPECT_EQ(pair_of("out/1/node01 node02/stdout"), "node01 node02");
+  EXPECT_EQ(pair_of("out/node01_node02/stdout"), "node01 node02");
+  for (const char* name : {"out/1/node01/2/node02/seq", "stdout", "/stdout", "out/stdout", "1/node01/stdout"}) {
+    EXPECT_EQ(pair_of(name), "") << name;
+  }
+}
+
 TEST(HostName, IsANameOrAnAddress) {
   for (const char* host : {"n1", "alice@n1.cluster", "10.1.2.3", "fe80::1", "a_b-c"})
     EXPECT_TRUE(is_host_name(host)) << host;

@@ -97,6 +97,23 @@ constexpr std::array<std::pair<std::string_view, ImportKind>, 13> kOtherNames = 
     {"ClusterKit", ImportKind::kClusterKit},
 }};
 
+/// Words that only one tool prints, which is not read.
+constexpr auto kUnreadTools = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"overhead (usec)", "ucx_perftest"},
+    {"_bw:\n", "qperf"},
+    {" port 0 AF_INET to ", "netperf"},
+    {"sockperf: ", "sockperf"},
+    {"nuttcp-t: ", "nuttcp"},
+    {"nuttcp-r: ", "nuttcp"},
+    {"%TX ", "nuttcp"},
+    {"usec/xfer", "fabtests"},
+    {"usec/iter", "ibv_rc_pingpong"},
+    {"nvbandwidth Version", "nvbandwidth"},
+    {"nvloom_cli ", "nvloom"},
+    {"TransferBench v", "TransferBench"},
+    {"NIXLBench Configuration", "nixlbench"},
+});
+
 const Format& format_of(ImportKind kind) { return kFormats[static_cast<std::size_t>(kind)]; }
 
 }  // namespace
@@ -130,6 +147,12 @@ std::optional<ImportKind> recognise(std::string_view text) {
     found = format.kind;
   }
   return found;
+}
+
+std::string_view unread_tool_of(std::string_view text) {
+  const auto* const tool =
+      std::find_if(kUnreadTools.begin(), kUnreadTools.end(), [&](const auto& one) { return has(text, one.first); });
+  return tool == kUnreadTools.end() ? std::string_view() : tool->second;
 }
 
 Imported import_results(ImportKind kind, const ImportSource& source) {

@@ -38,6 +38,9 @@ enum class ImportKind : std::uint8_t {
 /// What wrote a text, by words that no other tool prints; nothing where none or several could have.
 [[nodiscard]] std::optional<ImportKind> recognise(std::string_view text);
 
+/// The tool that wrote a text, if it is one that is not read; empty where nothing tells.
+[[nodiscard]] std::string_view unread_tool_of(std::string_view text);
+
 /// What a file of a kind holds, whose lines may have labels (labels.h). Throws UsageError where the unit of figures is
 /// not clear.
 [[nodiscard]] Imported import_results(ImportKind kind, const ImportSource& source);

@@ -181,6 +181,19 @@ std::optional<PairName> pair_with_devices(std::string_view path) {
   return given;
 }
 
+/// The hosts in a folder of GNU parallel's --results, such as PREFIX/1/HOSTA/2/HOSTB or PREFIX/1/HOSTA HOSTB: names and
+/// values of a command's arguments in turn, of which one may follow that is no host.
+std::optional<PairName> pair_of_parallel(std::string_view folder) {
+  const auto parts = parts_of(folder, "/");
+  for (std::size_t i = parts.size() - 1; i < parts.size(); i -= 2) {
+    const auto words = words_of(parts[i]);
+    if (words.size() == 2) return pair_of(words[0], words[1]);
+    const bool are_first = i > 2 && parts[i - 1] == "2" && parts[i - 3] == "1";
+    if (are_first || (i > 1 && are_alike(parts[i - 2], parts[i]))) return pair_of(parts[i - 2], parts[i]);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_host_name(std::string_view text) {
@@ -206,6 +219,12 @@ std::string shape_of(std::string_view name) {
 }
 
 std::optional<PairName> pair_in_name(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  if ((file == "stdout" || file == "stderr") && file.size() < path.size()) {
+    const std::string_view folder = path.substr(0, path.size() - file.size() - 1);
+    if (auto pair = pair_of_parallel(folder)) return pair;
+    return pair_in_name(folder);
+  }
   auto pair = pair_with_devices(path);
   if (pair) pair = PairName{std::string(without_device(pair->from)), std::string(without_device(pair->to))};
   return pair;

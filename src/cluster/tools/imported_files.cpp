@@ -29,6 +29,11 @@ struct Path {
   bool of_folder = false;  ///< found in a folder, not named by the user
 };
 
+/// The number of a job that GNU parallel's --results puts beside its output.
+bool is_of_parallel(const fs::path& file) {
+  return file.filename() == "seq" && fs::exists(file.parent_path() / "stdout");
+}
+
 /// The files in a folder, sorted by name, without hidden ones.
 std::vector<Path> files_of(const std::string& path) {
   std::error_code problem;
@@ -38,7 +43,7 @@ std::vector<Path> files_of(const std::string& path) {
        entry.increment(problem)) {
     if (entry->path().filename().string().starts_with('.')) {
       entry.disable_recursion_pending();
-    } else if (!entry->is_directory(problem)) {
+    } else if (!entry->is_directory(problem) && !is_of_parallel(entry->path())) {
       files.push_back({entry->path().string(), true});
     }
   }
@@ -126,6 +131,10 @@ void Importer::read(const Path& path) {
     return unread_.push_back({path, "it is a file of records, which is read without --import"});
   }
   const std::optional<ImportKind> recognised = recognise(text);
+  if (const auto tool = unread_tool_of(text); !recognised && !tool.empty()) {
+    return unread_.push_back(
+        {path, fmt::format("{} is not read; make a CSV of it with columns from,to,GB/s", tool), true});
+  }
   if (request_.kind && recognised && *recognised != *request_.kind) {
     if (!path.of_folder) refuse_kind(path, *recognised, *request_.kind);
     return unread_.push_back({path, fmt::format("its format is {}", name_of(*recognised))});
