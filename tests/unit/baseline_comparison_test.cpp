@@ -178,6 +178,16 @@ TEST(BaselineComparison, ALaunchCountsOnce) {
   EXPECT_EQ(compare(recorded, std::vector<Launch>(5, launch_with(usual_times())), {}).fresh, 1);
 }
 
+TEST(BaselineComparison, ALogCountsOnceWhereverItIsCopied) {
+  const auto recorded = launches_with(usual_times(), 1, 1, 0.001);
+  std::vector<Launch> logs(9, recorded.front());
+  for (Launch& log : logs) log.text_hash = 1;
+  logs.back().start.began += 60;
+  EXPECT_EQ(compare_one(logs, launch_with(usual_times(1.1))).launches, 1);
+  for (Launch& log : logs) log.text_hash = static_cast<std::size_t>(&log - logs.data()) + 1;
+  EXPECT_EQ(compare_one(logs, launch_with(usual_times(1.1))).launches, 9) << "few digits are often equal";
+}
+
 TEST(BaselineComparison, WhatDiffersIsOnlyComparedWhereThereIsNothingBetter) {
   auto recorded = launches_with(usual_times(), 9, 3, 0.001);
   for (Launch other : launches_with(usual_times(2), 9, 3, 0.001, 2)) {

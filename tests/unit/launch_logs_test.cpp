@@ -70,6 +70,14 @@ TEST(NcclTestsLog, IsALaunch) {
   EXPECT_DOUBLE_EQ(launch.rows[3].time, 15.5e-6);
 }
 
+TEST(NcclTestsLog, IsToldFromOthersByItsText) {
+  const std::size_t known = read_log(kNcclTests)[0].text_hash;
+  EXPECT_NE(known, 0U);
+  EXPECT_EQ(launches_in_log(kNcclTests, "copy.log", kWritten + 60)[0].text_hash, known);
+  EXPECT_EQ(read_log(kNcclTests + kNcclTests)[1].text_hash, known);
+  EXPECT_NE(read_log(kNcclTests + "#\n")[0].text_hash, known);
+}
+
 TEST(NcclTestsLog, MayHaveSeveralRunsAndLabels) {
   EXPECT_EQ(read_log(kNcclTests + kNcclTests).size(), 2U);
   std::string labelled;
@@ -89,10 +97,89 @@ TEST(NcclTestsLog, ThatDidNotEndWellIsRefused) {
   EXPECT_NE(refused_log(without(kNcclTests, end) + kNcclTests).find("the run has no end"), std::string::npos);
   std::string wrong = kNcclTests;
   wrong.replace(wrong.find("0.08       0    13"), 12, "0.08       4");
-  EXPECT_NE(refused_log(wrong).find("run.log:11: 4 wrong elements"), std::string::npos) << refused_log(wrong);
+  EXPECT_NE(refused_log(wrong).find("run.log:11: the data was wrong: 4 wrong elements"), std::string::npos)
+      << refused_log(wrong);
   std::string failed = kNcclTests;
   failed.replace(failed.find("0 OK"), 4, "2 FAILED");
   EXPECT_NE(refused_log(failed).find("FAILED"), std::string::npos);
+}
+
+std::string replaced(std::string text, const std::string& part, const std::string& with) {
+  const std::size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos) << part;
+  return text.replace(at, part.size(), with);
+}
+
+TEST(NcclTestsLog, WithWrongDataAnywhereSaysSo) {
+  const std::string words = ": the data was wrong: ";
+  EXPECT_NE(refused_log(replaced(kNcclTests, "0.08       0\n", "0.08       4\n")).find(":11" + words + "4 wrong"),
+            std::string::npos);
+  EXPECT_NE(refused_log(replaced(kNcclTests, "0.28       0", "0.28   1e+06")).find(":12" + words + "1e+06 wrong"),
+            std::string::npos);
+  EXPECT_NE(refused_log(replaced(kNcclTests, "0.26       0\n", "0.26       1\n")).find(":12" + words + "1 wrong"),
+            std::string::npos);
+  EXPECT_NE(refused_log(replaced(kNcclTests, "0 OK", "2 FAILED")).find(words + "'# Out of bounds values : 2 FAILED'"),
+            std::string::npos);
+}
+
+TEST(NcclTestsLog, OfOldVersionsHasNoNumberOfWrongElements) {
+  const auto launches = read_log(
+      "# nThread 1 nGpus 1 minBytes 1048576 maxBytes 1048576 step: 2(factor) warmup iters: 5 iters: 20 validation: 1 \n"
+      "#\n# Using devices\n#   Rank  0 Pid   1320 on     node01 device  0 [0x07] Tesla V100-SXM2-16GB\n"
+      "#   Rank  1 Pid   2066 on     node02 device  0 [0x07] Tesla V100-SXM2-16GB\n#\n"
+      "#                                   out-of-place                       in-place          \n"
+      "#       size         count    type     time   algbw   busbw  error     time   algbw   busbw  error\n"
+      "#        (B)    (elements)             (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       \n"
+      "     1048576        262144   float     52.8   19.86   19.86  2e-07     53.8   19.49   19.49  0e+00\n"
+      "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 19.6 \n#\n");
+  ASSERT_EQ(launches[0].rows.size(), 2U);
+  EXPECT_EQ(launches[0].rows[0].key.datatype, "float");
+  EXPECT_EQ(launches[0].rows[0].key.reduction, "");
+  EXPECT_DOUBLE_EQ(launches[0].rows[0].time, 52.8e-6);
+  EXPECT_EQ(launches[0].rows[1].key.placement, "in_place");
+  EXPECT_DOUBLE_EQ(launches[0].rows[1].busbw, 19.49e9);
+}
+
+/// The run with titles and values behind each placement of the first row, the second left out.
+std::string with_columns(const std::string& titles, const std::string& values, const std::string& last_title = "",
+                         const std::string& last_value = "") {
+  std::string text = kNcclTests;
+  text.erase(text.find("        2048"), text.find("# Out of bounds") - text.find("        2048"));
+  text = replaced(std::move(text), "#wrong     time", "#wrong" + titles + "     time");
+  text = replaced(std::move(text), "#wrong\n", "#wrong" + titles + last_title + "\n");
+  text = replaced(std::move(text), "0    13.50", "0" + values + "    13.50");
+  return replaced(std::move(text), "0.08       0\n", "0.08     N/A" + values + last_value + "\n");
+}
+
+TEST(NcclTestsLog, FindsTimesBesideMoreColumns) {
+  const std::string titles = "    i_min    i_max    i_p99    i_cv%";
+  const std::string values = "    10.50    62.34    57.15     1.37";
+  for (const std::string& text :
+       {with_columns("", "", "           timestamp", "  2025-11-03 12:00:01"), with_columns(titles, values),
+        with_columns(titles, values, " timestamp", "  2025-11-03 12:00:01")}) {
+    const auto launches = read_log(text);
+    ASSERT_EQ(launches[0].rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(launches[0].rows[0].time, 12.5e-6);
+    EXPECT_DOUBLE_EQ(launches[0].rows[1].time, 13.5e-6);
+    EXPECT_DOUBLE_EQ(launches[0].rows[1].busbw, 0.08e9);
+  }
+}
+
+TEST(NcclTestsLog, ComparesOperationsAndNotTheHostsTime) {
+  std::string text = with_columns("", "");
+  for (int placement = 0; placement < 2; ++placement) text = replaced(std::move(text), "     time", "  cputime");
+  EXPECT_NE(refused_log(text).find("cputime is the host's"), std::string::npos) << refused_log(text);
+  text = replaced(std::move(text), "    0.08    0.08", "    1.28    2.50");
+  const auto launches = read_log(text);
+  ASSERT_EQ(launches[0].rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(launches[0].rows[0].time, 1024 / 1.28e9);
+  EXPECT_DOUBLE_EQ(launches[0].rows[0].busbw, 2.5e9);
+}
+
+TEST(NcclTestsLog, OfTwoProgramsIsRefused) {
+  EXPECT_NE(refused_log(replaced(kNcclTests, "Rank  1", "Rank  0"))
+                .find("rank 0 appears twice: the program was built without MPI"),
+            std::string::npos);
 }
 
 TEST(NcclTestsLog, OfARunThatFailedAtItsEndIsRefused) {

@@ -1,10 +1,10 @@
 #include "cluster/tools/launch_logs.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "cluster/import/failure.h"
 #include "cluster/import/import.h"
 #include "cluster/import/labels.h"
+#include "cluster/import/nccl_table.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/text.h"
 #include "common/core/error.h"
@@ -84,8 +85,10 @@ void merge_rows(Launch& launch) {
   launch.rows = std::move(rows);
 }
 
-Launch finished(Launch launch, std::time_t written) {
+/// `text`: what it was read from.
+Launch finished(Launch launch, std::string_view text, std::time_t written) {
   merge_rows(launch);
+  launch.text_hash = std::hash<std::string_view>()(text);
   launch.start.began = written;
   launch.start.rows = static_cast<std::int64_t>(launch.rows.size());
   return launch;
@@ -96,8 +99,10 @@ struct NcclTestsRun {
   std::string tool = "nccl-tests";
   std::string test{};
   std::vector<std::string> hosts{};  // of each rank
+  std::set<std::string> ranks{};
   std::map<std::string, int> gpus{};
-  std::vector<std::string> columns{};
+  NcclTable table{};
+  bool is_coarse = false;  // rows are left out, whose bandwidths have too few digits
   bool has_ended = false;
   std::size_t begin = 0;        // in the log
   std::size_t behind_rows = 0;  // in the log
@@ -106,7 +111,14 @@ struct NcclTestsRun {
   [[nodiscard]] bool has_begun() const { return !hosts.empty() || !launch.rows.empty() || has_ended; }
 };
 
-/// A row is a line of numbers below a line of titles, which say what is where.
+/// The time of an operation; nothing of a placement that was not run. Beside `cputime` it is what the bandwidth says,
+/// where that has three digits.
+std::optional<double> time_us_of(const NcclFigures& figures, std::int64_t size) {
+  constexpr double kLeast = 1;  // GB/s, of two decimals
+  if (figures.time_us || figures.algbw.value_or(0) < kLeast) return figures.time_us;
+  return static_cast<double>(size) / (*figures.algbw * kGigabyte * kMicrosecond);
+}
+
 class NcclTestsLog {
  public:
   NcclTestsLog(Log& log, std::time_t written) : log_(log), written_(written) {}
@@ -131,7 +143,7 @@ class NcclTestsLog {
     } else if (line.starts_with('#')) {
       take_comment(line);
     } else {
-      take_row(words_of(line));
+      take_row(line);
     }
   }
 
@@ -158,54 +170,51 @@ class NcclTestsLog {
     const auto on = std::find(words.begin(), words.end(), "on");
     const auto device = std::find(words.begin(), words.end(), "device");
     if (has(line, " Rank ") && words.end() - on > 1 && words.end() - device > 2) {
+      if (!run_.ranks.emplace(words[1]).second) {
+        log_.fail(fmt::format("rank {} appears twice: the program was built without MPI", words[1]));
+      }
       run_.hosts.emplace_back(on[1]);
       ++run_.gpus[fmt::format("{}", fmt::join(device + 3, words.end(), " "))];
-    } else if (has(line, " size ") && has(line, " busbw")) {
-      run_.columns.assign(words.begin(), words.end());
     } else if (has(line, "Out of bounds values")) {
       run_.has_ended = true;
-      if (!has(line, " OK")) log_.fail(fmt::format("'{}'", one_line(line)));
+      if (!has(line, " OK")) log_.fail(fmt::format("the data was wrong: '{}'", one_line(line)));
     } else if (has(line, "Avg bus bandwidth")) {
       run_.has_ended = true;
       if (has(line, "FAILED")) log_.fail(fmt::format("'{}'", one_line(line)));
+    } else {
+      run_.table.take_comment(line);
     }
   }
 
-  /// Size, count, type, and then, counted from the end since reduction and root may be missing, four columns for each
-  /// placement.
-  void take_row(const Words& words) {
-    if (run_.columns.empty() || run_.has_ended || words.empty() || !integer_in(words.front())) return;
+  void take_row(std::string_view line) {
+    if (run_.has_ended || !run_.table.is_row(line)) return;
     run_.behind_rows = log_.end();
-    const auto first = std::find(run_.columns.begin(), run_.columns.end(), "time") - run_.columns.begin();
-    const std::size_t behind = run_.columns.size() - static_cast<std::size_t>(first);
-    if (behind < kOfPlacement || words.size() < behind + 3) log_.fail("the row is not complete");
-    const std::size_t values = words.size() - behind;
+    const std::optional<NcclTableRow> found = run_.table.row(line);
+    if (!found) log_.fail("the row is not complete");
     RowTimes row;
-    row.key.size = static_cast<Bytes>(*integer_in(words[0]));
-    row.key.datatype = words[2];
-    if (values > 3 && words[3] != "none") row.key.reduction = words[3];
-    if (values > 4) row.key.root = integer_in(words[4]).value_or(-1);
-    const std::span<const std::string_view> figures = std::span(words).subspan(values);
-    take_placement(row, "out_of_place", figures);
-    if (behind >= 2 * kOfPlacement) take_placement(row, "in_place", figures.subspan(kOfPlacement));
+    row.key.size = static_cast<Bytes>(found->size);
+    row.key.datatype = found->type;
+    row.key.reduction = found->redop;
+    row.key.root = found->root.value_or(-1);
+    for (const NcclFigures& figures : found->placements) take_placement(row, figures);
   }
 
-  /// Time, algbw, busbw, #wrong.
-  void take_placement(RowTimes row, const char* placement, std::span<const std::string_view> figures) {
-    const auto time = number_in(figures[0]);
-    const auto busbw = number_in(figures[2]);
-    if (const auto wrong = number_in(figures[3]); wrong && *wrong > 0) {
-      log_.fail(fmt::format("{} wrong elements", figures[3]));
-    }
-    if (!time || !(*time > 0) || !busbw) return;  // N/A: this placement was not run
-    row.key.placement = placement;
+  void take_placement(RowTimes row, const NcclFigures& figures) {
+    if (!figures.wrong.empty()) log_.fail(fmt::format("the data was wrong: {} wrong elements", figures.wrong));
+    const std::optional<double> time = time_us_of(figures, static_cast<std::int64_t>(row.key.size));
+    run_.is_coarse |= !time && figures.algbw;
+    if (!time || !(*time > 0) || !figures.busbw) return;
+    row.key.placement = figures.in_place ? "in_place" : "out_of_place";
     row.time = *time * kMicrosecond;
-    row.busbw = *busbw * kGigabyte;
+    row.busbw = *figures.busbw * kGigabyte;
     run_.launch.rows.push_back(std::move(row));
   }
 
   void finish(std::size_t end) {
     if (run_.has_begun()) {
+      if (run_.has_ended && run_.launch.rows.empty() && run_.is_coarse) {
+        log_.fail("cputime is the host's, and no bandwidth has three digits to tell the time of the operation");
+      }
       if (!run_.has_ended || run_.launch.rows.empty()) {
         log_.fail(
             fmt::format("the run has no end: {}", why_it_failed(log_.text().substr(run_.begin, end - run_.begin))));
@@ -215,7 +224,7 @@ class NcclTestsLog {
         log_.fail(broken);
       }
       add_identity();
-      launches_.push_back(finished(std::move(run_.launch), written_));
+      launches_.push_back(finished(std::move(run_.launch), log_.text().substr(run_.begin, end - run_.begin), written_));
     }
     run_ = {.tool = run_.tool, .begin = end};
   }
@@ -231,8 +240,6 @@ class NcclTestsLog {
     for (const auto& [model, count] : run_.gpus) models.push_back(fmt::format("{} x {}", count, model));
     add(launch, "gpus", fmt::format("{}", fmt::join(models, ", ")));
   }
-
-  static constexpr std::size_t kOfPlacement = 4;  // columns
 
   Log& log_;
   std::time_t written_;
@@ -258,7 +265,7 @@ class SizeTable {
   [[nodiscard]] std::vector<Launch> finish(const Log& log, std::time_t written) {
     if (launch_.rows.empty()) log.fail(fmt::format("there is no row of results: {}", why_it_failed(log.text())));
     if (const std::string end = how_it_broke_off(log.text().substr(behind_rows_)); !end.empty()) log.fail(end);
-    return {finished(std::move(launch_), written)};
+    return {finished(std::move(launch_), log.text(), written)};
   }
 
  private:

@@ -64,6 +64,7 @@ struct LaunchStart {
 struct Launch {
   LaunchStart start;
   std::vector<RowTimes> rows;
+  std::size_t text_hash = 0;  ///< of the log that it was read from, and not recorded; 0: it was recorded
 };
 
 /// What became of a row since the baseline.
