@@ -117,6 +117,17 @@ TEST(BaselineComparison, OptionsOfAnotherVersionMayBeMissing) {
   EXPECT_EQ(compare_one(recorded, fresh, {"of_later_versions"}).exit_status, kOk) << "without the word option";
 }
 
+TEST(BaselineComparison, FirmwareOfInterfacesIsNamedWhereBothTellIt) {
+  auto recorded = launches_with(usual_times(), 9, 3, 0.001);
+  Launch fresh = launch_with(usual_times());
+  set(fresh, "interface_firmware", "2 x 4.50");
+  EXPECT_EQ(compare_one(recorded, fresh).exit_status, kOk) << "a baseline of an earlier version";
+  for (Launch& launch : recorded) set(launch, "interface_firmware", "2 x 4.40");
+  const BaselineComparison found = compare_one(recorded, fresh);
+  EXPECT_EQ(found.exit_status, kNotJudged);
+  EXPECT_EQ(found.headline, "no launch of the baseline is comparable; these differ: interface_firmware");
+}
+
 TEST(BaselineComparison, MissingRowsDoNotPass) {
   const auto recorded = launches_with(usual_times(), 9, 3, 0.001);
   Launch fresh = launch_with(usual_times());

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/ranges.h>
+
+#include <set>
+
 #include "cluster/baseline/launch_recorder.h"
+#include "rdma_option_support.h"
 
 namespace fabricbench::baseline {
 namespace {
@@ -122,10 +127,41 @@ TEST(BaselineIdentity, LeavesOutWhatMayDiffer) {
   EXPECT_EQ(value(launch.start.circumstances, "kernel"), "6.1");
 }
 
+/// Options of all programs, of which each is one that has to be equal, or one that may differ.
+TEST(BaselineIdentity, HasTheOptionsThatChangeWhatIsMeasured) {
+  using namespace fabricbench::test;
+  std::vector<Program> programs = {kAllToAllV,  kSendRecvBw, kSendRecvLat, kTcpBw,
+                                   kPairwiseBw, kGpuCopyBw,  kConnect,     kSeenLat};
+  programs.insert(programs.end(), fabricbench::test::kPrograms.begin(), fabricbench::test::kPrograms.end());
+  std::set<std::string> keys;
+  for (const Program& program : programs) {
+    for (const Option& option : program.options) {
+      if (!is_no_part_of_identity(option.key())) keys.insert(option.key());
+    }
+  }
+  EXPECT_EQ(fmt::format("{}", fmt::join(keys, " ")),
+            "agg_iters atomic_type average backend background background_sl background_tclass bidirectional "
+            "blocking buffers burst_size concurrent connection cq_mod cta_policy cudagraph data_direct device "
+            "device_cta_count device_implementation devices disable_pcie_relaxed events flow_label gid_index "
+            "ib_dev ib_port inline_size interface level like local_register matrix matrix_scale memory mtu ngpus "
+            "nthreads numa one_sided outs pairs parallel parallel_init per_iter_timing pkey_index post_list qp "
+            "qp_timeout rate_limit rdma_cm retry_count rx_depth schedule seen_by sl split spread stream_null "
+            "streams tclass timing tx_depth unalign use_srq warmup_iters window write_with_imm");
+}
+
 TEST(BaselineIdentity, InterfacesCountIfTheyCarriedData) {
   const record::Texts identity = launch_of(context(), {row(1 << 20, "eth0")}).start.identity;
   EXPECT_EQ(value(identity, "carried_by"), "eth0");
   EXPECT_EQ(value(identity, "interfaces"), "2 x ethernet up 25000 Mbit/s MTU 9000, ice");
+}
+
+TEST(BaselineIdentity, FirmwareOfInterfacesHasAKeyOfItsOwn) {
+  Context told = context();
+  for (HostFacts& host : told.host_facts) host.network_devices[0].firmware = "4.40";
+  const record::Texts identity = launch_of(told, {row(1 << 20, "eth0")}).start.identity;
+  EXPECT_EQ(value(identity, "interfaces"), "2 x ethernet up 25000 Mbit/s MTU 9000, ice");
+  EXPECT_EQ(value(identity, "interface_firmware"), "2 x 4.40");
+  EXPECT_EQ(value(launch_of(told, {row(1 << 20, "mlx5_0:1")}).start.identity, "interface_firmware"), "(none)");
 }
 
 TEST(BaselineIdentity, OnOneHostDevicesCarryOnlyWhatOthersSend) {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -67,6 +68,26 @@ TEST(NetworkDevices, MtuDriverAndFirmware) {
   EXPECT_EQ(devices[1].mtu, std::nullopt);
   EXPECT_EQ(devices[1].driver, "mlx5_core 24.10-1.1.4");
   EXPECT_EQ(devices[1].firmware, "28.39.3004");
+}
+
+TEST(NetworkDevices, FirmwareOfEthernetAdapters) {
+  const FakeRoot root;
+  for (const char* name : {"eth0", "eth1", "eth2", "eth3"}) {
+    write_interface(root, name, "25000");
+    root.write(fmt::format("sys/class/net/{}/device/numa_node", name), "0\n");
+  }
+  write_interface(root, "br0", "25000");
+  root.make_directory("sys/class/net/eth3/device/infiniband");
+  const auto told = [](const std::string& interface) -> std::string {
+    return interface == "eth1" ? "N/A" : interface == "eth2" ? "1\xff" : "4.40 0x8001c967 1.3534.0";
+  };
+  std::vector<std::string> found;
+  for (const NetworkDevice& device : network_devices(root.path(), told)) {
+    if (!device.firmware.empty()) found.push_back(device.name + " " + device.firmware);
+  }
+  EXPECT_EQ(found, std::vector<std::string>{"eth0 4.40 0x8001c967 1.3534.0"})
+      << "none is told, no text, told by its RDMA port, no adapter";
+  EXPECT_EQ(network_devices(root.path()).at(1).firmware, "") << "the drivers of another root are not asked";
 }
 
 TEST(NetworkDevices, UnknownPropertiesAreLeftOut) {

@@ -23,8 +23,9 @@ using Texts = std::map<std::string, std::string>;
 
 Texts map_of(const record::Texts& texts) { return {texts.begin(), texts.end()}; }
 
-/// Options that only one of the two has are of another version of fabricbench, whose default does the same.
-bool may_lack(const std::string& key) { return key.starts_with("option "); }
+/// Options that only one of the two has are of another version of fabricbench, whose default does the same; so is
+/// firmware, which earlier versions do not tell.
+bool may_lack(const std::string& key) { return key.starts_with("option ") || key == kInterfaceFirmware; }
 
 std::vector<Difference> differences(const record::Texts& before, const record::Texts& now) {
   const Texts old = map_of(before);
@@ -345,7 +346,7 @@ void conclude(BaselineComparison& comparison, double ignored) {
 void refuse(BaselineComparison& comparison) {
   const std::vector<Difference>& found = comparison.differences;
   const bool is_of_ways = std::all_of(found.begin(), found.end(), [](const Difference& each) {
-    return each.key == kCarriedBy || each.key == kInterfaces;
+    return each.key == kCarriedBy || each.key == kInterfaces || each.key == kInterfaceFirmware;
   });
   const auto way =
       std::find_if(found.begin(), found.end(), [](const Difference& each) { return each.key == kCarriedBy; });

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,16 +14,17 @@
 namespace fabricbench::baseline {
 namespace {
 
-constexpr std::array<std::string_view, 56> kNotIdentity = {
+constexpr std::array<std::string_view, 60> kNotIdentity = {
     // rows have these
     "minbytes", "maxbytes", "stepbytes", "stepfactor", "bytes", "size", "all", "datatype", "op", "root", "placement",
     // how long, how precisely, how often
     "iters", "epochs", "time_budget", "quick", "target_precision", "order", "seed", "run_cycles", "timeout",
-    "pair_timeout", "stall_timeout", "check", "repeatable", "duration", "rounds", "find", "measured", "tolerance",
-    "messages",
+    "pair_timeout", "stall_timeout", "stall_action", "check", "repeatable", "duration", "rounds", "find", "measured",
+    "tolerance", "messages",
     // where results go, and in what form
     "json", "label", "csv", "output_file", "matrix_csv", "force", "samples", "stats", "report_timestamps", "quiet",
-    "progress", "format", "report_gbits", "memory_report", "traffic_summary",
+    "progress", "format", "report_gbits", "memory_report", "traffic_summary", "report_cputime", "per_iter_skip",
+    "cpu_freq",
     // judgements
     "min_bw", "max_lat", "percent_of_rate", "expect", "line_rate", "preset", "strict", "record", "baseline", "allow",
     "detect"};
@@ -136,17 +138,20 @@ std::string words_of(const host::NetworkDevice& device) {
 void add_network(record::Texts& identity, const Context& context, const Carriers& carriers) {
   std::vector<std::string> ports;
   std::vector<std::string> interfaces;
+  std::vector<std::string> firmware;
   for (const HostFacts& host : context.host_facts) {
-    for (const host::NetworkDevice& device : host.network_devices) {
+    for (host::NetworkDevice device : host.network_devices) {
       if (device.name.find(':') != std::string::npos) {
         ports.push_back(words_of(device));
       } else if (carriers.contains(device.name)) {
+        if (!device.firmware.empty()) firmware.push_back(std::exchange(device.firmware, ""));
         interfaces.push_back(words_of(device));
       }
     }
   }
   add(identity, "rdma_ports", counted(ports));
   add(identity, std::string(kInterfaces), counted(interfaces));
+  add(identity, std::string(kInterfaceFirmware), counted(firmware));
 }
 
 template <typename Field>

@@ -17,6 +17,8 @@ namespace fabricbench::baseline {
 inline constexpr std::string_view kCarriedBy = "carried_by";
 /// The key of the interfaces among these.
 inline constexpr std::string_view kInterfaces = "interfaces";
+/// The key of their firmware, which launches of earlier versions lack.
+inline constexpr std::string_view kInterfaceFirmware = "interface_firmware";
 
 /// Bytes that network devices moved during a launch, by host and device.
 using DeviceBytes = std::map<std::string, std::map<std::string, double>>;

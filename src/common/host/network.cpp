@@ -1,8 +1,16 @@
 #include "common/host/network.h"
 
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -85,7 +93,33 @@ std::string driver_of(const fs::path& root, const fs::path& device) {
   return version ? name + " " + *version : name;
 }
 
-std::vector<NetworkDevice> interfaces(const fs::path& root) {
+// What `ethtool -i` prints as firmware-version.
+std::string firmware_told_by_driver(const std::string& interface) {
+  ethtool_drvinfo info{};
+  info.cmd = ETHTOOL_GDRVINFO;
+  ifreq request{};
+  std::copy_n(interface.c_str(), std::min(interface.size(), sizeof request.ifr_name - 1), request.ifr_name);
+  request.ifr_data = reinterpret_cast<char*>(&info);
+  const int asked = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (asked < 0) return {};
+  const bool answered = ioctl(asked, SIOCETHTOOL, &request) == 0;
+  close(asked);
+  return answered ? std::string(info.fw_version, strnlen(info.fw_version, sizeof info.fw_version)) : std::string();
+}
+
+// Of an adapter, which bridges and the like are not, without RDMA: otherwise its port tells it.
+std::string interface_firmware(const fs::path& interface, const FirmwareReader& firmware_of) {
+  std::error_code error;
+  if (!firmware_of || !fs::exists(interface / "device", error) || fs::exists(interface / "device/infiniband", error)) {
+    return {};
+  }
+  const std::string firmware = firmware_of(interface.filename().string());
+  const bool is_text =
+      std::all_of(firmware.begin(), firmware.end(), [](char each) { return each >= ' ' && each <= '~'; });
+  return is_text && firmware != "N/A" ? firmware : std::string();
+}
+
+std::vector<NetworkDevice> interfaces(const fs::path& root, const FirmwareReader& firmware_of) {
   std::vector<NetworkDevice> found;
   if (has_foreign_sysfs(root)) {  // which has the properties of others
     for (const InterfaceBytes& interface : interface_bytes(root)) {
@@ -102,7 +136,8 @@ std::vector<NetworkDevice> interfaces(const fs::path& root) {
                      .speed_mbit_per_s = interface_speed(interface),
                      .numa_node = numa_node_of(interface / "device"),
                      .mtu = read_integer<int>(interface / "mtu"),
-                     .driver = driver_of(root, interface / "device")});
+                     .driver = driver_of(root, interface / "device"),
+                     .firmware = interface_firmware(interface, firmware_of)});
   }
   return found;
 }
@@ -126,8 +161,9 @@ std::vector<NetworkDevice> rdma_ports(const fs::path& root) {
 
 }  // namespace
 
-std::vector<NetworkDevice> network_devices(const fs::path& root) {
-  std::vector<NetworkDevice> devices = interfaces(root);
+std::vector<NetworkDevice> network_devices(const fs::path& root, const FirmwareReader& firmware_of) {
+  const bool is_own = root == "/";
+  std::vector<NetworkDevice> devices = interfaces(root, is_own && !firmware_of ? firmware_told_by_driver : firmware_of);
   for (NetworkDevice& port : rdma_ports(root)) devices.push_back(std::move(port));
   std::sort(devices.begin(), devices.end(),
             [](const NetworkDevice& a, const NetworkDevice& b) { return a.name < b.name; });

@@ -176,7 +176,7 @@ void describe(Form& form, Record& device) {
   form("guid", device.guid, "GUID of the port's RDMA device; no other addresses are written");
   form("mtu_bytes", device.mtu, "MTU of an interface; null: unknown");
   form("driver", null_if_none(device.driver), "name of its driver, with the version if it has one; null: unknown");
-  form("firmware", null_if_none(device.firmware), "firmware of the port's RDMA device; null: unknown");
+  form("firmware", null_if_none(device.firmware), "version of its firmware; null: unknown, or told by its RDMA port");
 }
 
 }  // namespace host
