@@ -128,6 +128,11 @@ TEST(Catalogue, HasAllThatProgramsOfOtherToolsAreHere) {
   }
   EXPECT_EQ(names_meant_by("osu_bw"), "; osu_bw of OSU is send_recv_bw here");
   EXPECT_EQ(names_meant_by("iperf3"), "; iperf3 is tcp_bw here");
+  EXPECT_EQ(names_meant_by("all_reduce_perf_mpi"), "; all_reduce_perf_mpi of nccl-tests is all_reduce_perf here");
+  EXPECT_EQ(names_meant_by("IMB-MPI1"),
+            "; IMB-MPI1 of IMB is send_recv_lat here (PingPong; Uniband is send_recv_bw, Allreduce all_reduce_perf)");
+  EXPECT_EQ(names_meant_by("qperf"), "; qperf is tcp_bw here (tcp_bw; tcp_lat is tcp_lat, rc_bw rdma_send_bw)");
+  EXPECT_TRUE(names_meant_by("ucx_perftest").starts_with("; ucx_perftest of UCX is send_recv_bw here (tag_bw, "));
 }
 
 using Words = std::vector<std::string>;

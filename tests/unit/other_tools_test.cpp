@@ -244,6 +244,48 @@ TEST(OtherTools, GiveTheirValuesToOurOptions) {
   EXPECT_EQ(parsed(kWriteBw, "--use_cuda=3").device, 3);
 }
 
+TEST(OtherTools, TakeALetterOfOursBesideTheirOwnLetters) {
+  EXPECT_EQ(in_own_words(kSendRecvBw, words("-i 1000 -x 100 -m 4194304")).arguments,
+            words("--iters 1000 --warmup_iters 100 --maxbytes 4194304"));
+  const Options latency = parsed(kSendRecvLat, "-x10 -i20 -m 64");
+  EXPECT_EQ(latency.iterations, 20);
+  EXPECT_EQ(latency.warmup, 10);
+  EXPECT_EQ(latency.sizes.step_factor, kSendRecvLat.defaults.sizes.step_factor);
+  EXPECT_EQ(in_own_words(kAllReduce, words("-i 20 -k 1")).arguments, words("--iters 20 --root 1"));
+  const OwnWords iperf3 = in_own_words(kTcpBw, words("-t 1 -i 1 -P 2"));
+  EXPECT_EQ(iperf3.arguments, words("--time-budget 1 --streams 2 --minbytes 128K --maxbytes 128K"));
+  EXPECT_EQ(
+      iperf3.notices[1],
+      "-i of iperf3 is left out: results are per size, with intervals of confidence; --samples keeps every sample");
+}
+
+TEST(OtherTools, AreToldOfALetterThatStandsAlone) {
+  const OwnWords osu = in_own_words(kSendRecvBw, words("-i 1000 -n 10"));
+  EXPECT_EQ(osu.arguments, words("-i 1000 -n 10"));
+  EXPECT_EQ(osu.notices, std::vector<std::string>{"-i is --stepbytes here; -i of OSU is --iters VALUE here"});
+  EXPECT_EQ(in_own_words(kTcpBw, words("-i1")).notices,
+            std::vector<std::string>{"-i is --stepbytes here; -i of iperf3 changes nothing here: results are per size, "
+                                     "with intervals of confidence; --samples keeps every sample"});
+  for (const char* line : {"-b 8 -e 64 -i 8", "--stepbytes 8", "--maxbytes=64 -i 8"}) {
+    EXPECT_TRUE(in_own_words(kSendRecvBw, words(line)).notices.empty()) << line;
+  }
+  EXPECT_TRUE(in_own_words(kAllReduce, words("-i 1M")).notices.empty()) << "nccl-tests' too";
+}
+
+TEST(OtherTools, OfRocmAreRefusedWithTheReason) {
+  for (const auto& [line, reason] : std::map<std::string, std::string>{
+           {"-b 8 -e 64 -Y 2", "-Y of rccl-tests: buffers are in host memory or in CUDA's usual kind here: --memory"},
+           {"-Z json -x out.json", "-Z of rccl-tests: rows go to files with names: --csv FILE, or --json FILE"},
+           {"-O 0", "-O of rccl-tests: the placement of buffers has a name here: --placement in, out or both"},
+           {"-F 1",
+            "-F of rccl-tests: caches of instructions are not emptied here; --buffers cold keeps data out of the "
+            "processor's caches"},
+           {"--rotating_tensor=1",
+            "--rotating_tensor of rccl-tests: --buffers rotate goes through the largest buffer"}}) {
+    EXPECT_EQ(refusal(kAllReduce, line), reason);
+  }
+}
+
 TEST(OtherTools, AreNoticedOnce) {
   const auto notices = in_own_words(kWriteBw, words("--use_cuda=3 -N")).notices;
   EXPECT_EQ(notices, (std::vector<std::string>{"--use_cuda of perftest is read as --memory cuda:3",

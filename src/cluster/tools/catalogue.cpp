@@ -149,6 +149,10 @@ const CatalogueEntry* find_entry(std::string_view given) {
 
 std::string names_meant_by(std::string_view given) {
   if (std::string here = other_program_here(given); !here.empty()) return here;
+  constexpr std::string_view kWithMpi = "_mpi";  // as packages call what nccl-tests builds with MPI=1
+  const CatalogueEntry* plain_entry =
+      given.ends_with(kWithMpi) ? find_entry(given.substr(0, given.size() - kWithMpi.size())) : nullptr;
+  if (plain_entry != nullptr) return fmt::format("; {} of nccl-tests is {} here", given, plain_entry->name);
   const std::string name = plain(given);
   std::vector<NearName> known;
   for (const Question& question : kCatalogue) {

@@ -65,7 +65,7 @@ std::string table_of(const OtherTool& tool) {
 std::string table_of_programs() {
   std::string text = "| tool | program | here |\n|---|---|---|\n";
   for (const OtherProgram& program : other_programs()) {
-    text += fmt::format("| {} | `{}` | `{}` |\n", program.tool, program.name, program.ours);
+    text += fmt::format("| {} | `{}` | `{}`{} |\n", program.tool, program.name, program.ours, of_test(program));
   }
   return text;
 }

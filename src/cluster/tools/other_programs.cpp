@@ -33,6 +33,9 @@ constexpr std::array kPrograms = {
     OtherProgram{"perftest", "ib_atomic_lat", "rdma_atomic_lat"},
     OtherProgram{"iperf3", "iperf3", "tcp_bw"},
     OtherProgram{"iperf", "iperf", "tcp_bw"},
+    OtherProgram{"IMB", "IMB-MPI1", "send_recv_lat", "PingPong; Uniband is send_recv_bw, Allreduce all_reduce_perf"},
+    OtherProgram{"UCX", "ucx_perftest", "send_recv_bw", "tag_bw, of an MPI over UCX; tag_lat is send_recv_lat"},
+    OtherProgram{"qperf", "qperf", "tcp_bw", "tcp_bw; tcp_lat is tcp_lat, rc_bw rdma_send_bw"},
     OtherProgram{"mpiGraph", "mpiGraph", "pairwise_bw"},
     OtherProgram{"nvbandwidth", "nvbandwidth", "gpu_copy_bw"},
     OtherProgram{"CUDA's samples", "bandwidthTest", "gpu_copy_bw"},
@@ -44,12 +47,16 @@ constexpr std::array kPrograms = {
 
 std::span<const OtherProgram> other_programs() { return kPrograms; }
 
+std::string of_test(const OtherProgram& program) {
+  return program.test.empty() ? "" : fmt::format(" ({})", program.test);
+}
+
 std::string other_program_here(std::string_view given) {
   const auto* const other =
       std::find_if(kPrograms.begin(), kPrograms.end(), [&](const OtherProgram& each) { return each.name == given; });
   if (other == kPrograms.end()) return "";
-  return other->tool == other->name ? fmt::format("; {} is {} here", other->name, other->ours)
-                                    : fmt::format("; {} of {} is {} here", other->name, other->tool, other->ours);
+  const std::string of_tool = other->tool == other->name ? "" : fmt::format(" of {}", other->tool);
+  return fmt::format("; {}{} is {} here{}", other->name, of_tool, other->ours, of_test(*other));
 }
 
 }  // namespace fabricbench::cluster

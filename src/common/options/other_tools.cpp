@@ -44,6 +44,19 @@ constexpr OtherOption kNcclTests[] = {
     {kSame, "-h,--help", "", ""},
 };
 
+// What rccl-tests has beside nccl-tests' options, in July 2026. -q and -u have other meanings here.
+constexpr std::string_view kFilesOfRows = "rows go to files with names: --csv FILE, or --json FILE";
+constexpr OtherOption kRcclTests[] = {
+    {kRefused, "-Y,--memory_type", "KIND", "buffers are in host memory or in CUDA's usual kind here: --memory"},
+    {kRefused, "-Z,--rccl_output_format", "FORMAT", kFilesOfRows},
+    {kRefused, "-X,--rccl_output_file", "FILE", kFilesOfRows},
+    {kRefused, "-O,--out_of_place", "0|1", "the placement of buffers has a name here: --placement in, out or both"},
+    {kRefused, "-F,--cache_flush", "N",
+     "caches of instructions are not emptied here; --buffers cold keeps data out of the processor's caches"},
+    {kRefused, "-E,--rotating_tensor", "0|1", "--buffers rotate goes through the largest buffer"},
+    {kRefused, "-A,--output_algo_proto_channels", "0|1", "the library itself tells its choice: NCCL_DEBUG=INFO"},
+};
+
 constexpr std::string_view kRawEthernet = "raw Ethernet packets are not measured here";
 constexpr std::string_view kOtherAccelerators =
     "GPU memory is CUDA's here: --memory cuda, or --memory cuda:N for GPU N";
@@ -197,7 +210,7 @@ constexpr OtherOption kOsu[] = {
     {kSame, "-h,--help", "", ""},
     {kMapped, "-v,--version", "", "--version"},
     {kMapped, "-m,--message-size", "[MIN:]MAX", "--minbytes MIN --maxbytes MAX"},
-    {kMapped, "-i,--iterations", "N", "--iters VALUE"},
+    {kMapped, "-i,--iterations", "N", "--iters VALUE", {}, {}, {}, {}, true},
     {kMapped, "-x,--warmup", "N", "--warmup_iters VALUE"},
     {kMapped, "-W,--window-size", "N", "--window VALUE"},
     {kMapped,
@@ -263,9 +276,15 @@ constexpr OtherOption kIperf3[] = {
     {kRefused, "--logfile,-I,--pidfile", "FILE", "let the shell keep the output, or give --json or --csv a file"},
     {kRefused, "--timestamps", "", "--report_timestamps 1 appends the time to each row"},
     {kRefused, "-V,--verbose,-d,--debug", "", "--stats prints more about every row"},
-    {kRefused, "-i,--interval", "SECONDS",
-     "results are per size, with intervals of confidence; --samples keeps every "
-     "sample"},
+    {kDropped,
+     "-i,--interval",
+     "SECONDS",
+     "results are per size, with intervals of confidence; --samples keeps every sample",
+     {},
+     {},
+     {},
+     {},
+     true},
     {kRefused, "-f,--format", "UNIT", "bandwidth is in GB/s here"},
     {kRefused, "-n,--bytes", "SIZE", "a run has a number of windows of messages, --iters, or a time, --time-budget"},
     {kRefused, "-O,--omit", "SECONDS", "warm-up is counted in windows of messages here: --warmup_iters"},
@@ -293,8 +312,9 @@ bool is_verbs(std::string_view program) { return program.starts_with("rdma_") &&
 bool is_tcp(std::string_view program) { return program.starts_with("tcp_"); }
 bool is_messages(std::string_view program) { return program.starts_with("send_recv_") || program == "multi_pair_bw"; }
 
-constexpr std::array<OtherTool, 4> kTools = {{
+constexpr std::array<OtherTool, 5> kTools = {{
     {"nccl-tests", "*_perf", false, is_collective, kNcclTests},
+    {"rccl-tests", "*_perf", false, is_collective, kRcclTests},
     {"perftest", "rdma_*", true, is_verbs, kPerftest},
     {"OSU", "*_perf, send_recv_* and multi_pair_bw", false,
      [](std::string_view program) { return is_collective(program) || is_messages(program); }, kOsu},

@@ -46,6 +46,8 @@ struct OtherOption {
   Allowed allowed{};            ///< of options that are replaced
   std::string_view usual{};     ///< of options that are replaced: ours that are added where no message size is given
   std::string_view remark{};    ///< of options that are the same or replaced: what differs
+  /// Its letter is one of ours too, and is the tool's beside other letters that are the tool's alone.
+  bool in_company = false;
 };
 
 struct OtherTool {

@@ -281,13 +281,40 @@ class Translation {
     const auto serves = [this](const OtherTool& tool) { return tool.is_for(program_.name); };
     if (text.size() < 2 || text.front() != '-') return read_word(text, find(text, serves));
     const Argument argument = split(text);
-    if (has_option(program_, argument.name)) return read_own(text);
-    const Found found = find(argument.name, serves);
+    Found found = in_company(argument.name);
+    if (found.option == nullptr && has_option(program_, argument.name)) return read_own(text);
+    if (found.option == nullptr) found = find(argument.name, serves);
     if (found.option == nullptr) refuse_option_elsewhere(program_, argument.name);
     if (found.option == nullptr || is_unread(*found.option, program_.name)) return false;
     add(program_, found, argument.name, value_of(found, argument), own_);
     if (!found.option->usual.empty()) usual_ = found;
     return true;
+  }
+
+  /// The option of another tool that a letter of ours is where letters stand beside it that are the tool's alone.
+  [[nodiscard]] Found in_company(std::string_view name) const {
+    const auto has_others = [this](const OtherTool& tool) {
+      return tool.is_for(program_.name) && std::any_of(arguments_.begin(), arguments_.end(), [&](const auto& text) {
+               const std::string_view given = split(text).name;
+               return given.starts_with('-') && !has_option(program_, given) &&
+                      find(given, [&](const OtherTool& other) { return &other == &tool; }).option != nullptr;
+             });
+    };
+    const Found found = find(name, has_others);
+    return found.option != nullptr && found.option->in_company ? found : Found();
+  }
+
+  /// Says what a letter is here that is another tool's too, where nothing beside it tells which is meant.
+  void tell_letter(const Option& option, std::string_view name) {
+    const auto serves = [this](const OtherTool& tool) { return tool.is_for(program_.name); };
+    const Found other = find(name, serves);
+    if (other.option == nullptr || !other.option->in_company) return;
+    const bool has_sizes = std::any_of(arguments_.begin(), arguments_.end(), [&](const std::string& text) {
+      const Option* each = own_option(program_, split(text).name);
+      return each != nullptr && each != &option && each->group == option.group;
+    });
+    if (has_sizes) return;
+    own_.notices.push_back(fmt::format("{} is {} here{}", name, option.long_name(), other_meaning(program_, option)));
   }
 
   /// An argument without dashes: a place of buffers of OSU, or a stray one.
@@ -314,6 +341,8 @@ class Translation {
 
   bool read_own(const std::string& text) {
     own_.arguments.push_back(text);
+    const Argument argument = split(text);
+    if (const Option* own = own_option(program_, argument.name)) tell_letter(*own, argument.name);
     const Option* waiting = waits_for_value(program_, text);
     if (waiting == nullptr) return true;
     if (last()) {
