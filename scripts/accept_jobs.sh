@@ -5,6 +5,7 @@
 readonly kManyHosts=16    # with more, pairs are measured in one job
 readonly kLonger=10       # a collective may take that many times as long as a job on one or two hosts
 readonly kCollectEvery=64 # hosts, before their results are written
+readonly kNoAddress='Could not resolve hostname|Name or service not known|Unknown host|No address associated with hostname'
 
 # write_job NAME RECORDS PROGRAM LIMIT CUT HOST...: describes a job in a folder of its own, and sets job_folder to it.
 write_job() {
@@ -98,6 +99,19 @@ measure_hosts() {
         if ((job_number % kCollectEvery == 0)); then ask collect || exit $?; fi
     done
     wait_for_all
+    refuse_unknown_hosts
+}
+
+# Ends a new run whose jobs have all failed for want of an address, and removes the folder that it has made.
+refuse_unknown_hosts() {
+    local hosts unknown
+    hosts=$(wc -l <"$work/hosts")
+    [[ $resume == no ]] && ((job_number == hosts)) && grep -qE "$kNoAddress" "$job_folder/err" || return 0
+    ask collect || exit $?
+    mapfile -t unknown < <(grep -hE "$kNoAddress" "$folder"/logs/hosts-*.log)
+    [[ $(grep -lE "$kNoAddress" "$folder"/logs/hosts-*.log | wc -l) -eq $hosts ]] || return 0
+    rm -rf "$folder"
+    die "$kMissing" "none of the $hosts hosts has an address here, and nothing is kept: ${unknown[0]}"
 }
 
 measure_collective() {

@@ -72,14 +72,16 @@ as_typed() {
     fi
 }
 
-# seconds_of OPTION TIME: prints the seconds of a time such as 90, 90s, 20m or 8h.
+# seconds_of OPTION TIME: prints the seconds of a time such as 90s, 20m or 8h. A number alone is minutes to users of Slurm,
+# and seconds to others.
 seconds_of() {
     local number=${2%[smh]}
     [[ $number =~ ^[0-9]{1,6}$ ]] || die "$kUsage" "$1 '$2' is not a time; give one such as 90s, 20m or 8h"
     case $2 in
         *h) echo $((10#$number * 3600)) ;;
         *m) echo $((10#$number * 60)) ;;
-        *) echo $((10#$number)) ;;
+        *s) echo $((10#$number)) ;;
+        *) die "$kUsage" "$1 '$2' has no unit; write $2s for seconds, or $2m for minutes" ;;
     esac
 }
 

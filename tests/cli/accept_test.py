@@ -252,8 +252,19 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.assertEqual(list(self.drained()), ["node2"])
         self.assertEqual(self.ran(), [("all_reduce_perf", ["node2"])])  # it cannot be cleared any more
 
+    def test_hosts_without_an_address_leave_no_folder(self):
+        self.plant("unknown", *NODES)
+        status, out, err = self.accept()
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertIn("none of the 6 hosts has an address here, and nothing is kept: ssh: Could not resolve hostname node", err)
+        self.assertFalse(self.results.exists())
+        self.assertEqual(len(self.ran()), 6)
+        self.plant("unknown", *NODES[1:])
+        self.assertEqual(self.accept()[0], 6)
+        self.assertEqual(sorted(self.drained()), NODES[1:])
+
     def test_time_decides_what_is_measured(self):
-        status, out, err = self.accept("--time", "1")
+        status, out, err = self.accept("--time", "1s")
         self.assertEqual(status, 7, out + err)
         self.assertEqual(self.verdict()["admit"], [])
         self.assertEqual(set(self.outcomes().values()) - {"accepted"}, {"not_measured"})
@@ -316,7 +327,7 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
         self.assertEqual((status, out), (3, "ACCEPTANCE UNKNOWN - accept.sh ended with status 2; "
                                             "its message is on standard error\n"))
         self.results = self.folder / "unknown"
-        self.assertEqual(self.accept("--nagios", "--time", "1")[0], 3)
+        self.assertEqual(self.accept("--nagios", "--time", "1s")[0], 3)
 
     def test_dry_run(self):
         status, out, err = self.accept("--dry-run")
@@ -405,6 +416,8 @@ class WrongOptions(AcceptTest):  # 2 ranks, 40 s
                 ("an acceptance run needs at least two hosts, each named once; given: node1", (), 2),
                 ("'--nonsense' is not an option of accept.sh", ("--nonsense",), 2),
                 ("--time 'soon' is not a time; give one such as 90s, 20m or 8h", ("--time", "soon"), 2),
+                ("--time '5' has no unit; write 5s for seconds, or 5m for minutes", ("--time", "5"), 2),
+                ("--time '00:05:00' is not a time; give one such as", ("--time", "00:05:00"), 2),
                 ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume", "/nowhere"), 2),
                 ("'/nowhere' is not the folder of an acceptance run; give one such as", ("--resume=/nowhere",), 2),
                 ("--tolerance '2' is not a share, such as 5% or 0.05", ("--tolerance", "2"), 2),

@@ -13,7 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
 PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
-# Notes what it ran in the file `ran`. Files of faults: `dead`, `slow_alone`, `slow_pairs` (hosts, one per line), `mtu` (of
+# Notes what it ran in the file `ran`. Files of faults: `dead`, `unknown`, `slow_alone`, `slow_pairs` (hosts, one per line), `mtu` (of
 # node2), `fallback` (of node3), `slow_collectives` (numbers of hosts), `refuse_options`, `slow_motion`, `endless_pairs`, `blanks` (in JSON),
 # `wrong_data`; of hosts alone
 # `no_time`, `wrong_elements`, `broken_off`.
@@ -36,6 +36,8 @@ if (folder / "slow_motion").exists():
     time.sleep(60)
 if set(fault("dead")) & set(hosts):
     sys.exit("ssh: connect to host {} port 22: Connection refused".format(fault("dead")[0]))
+if set(fault("unknown")) & set(hosts):
+    sys.exit("ssh: Could not resolve hostname {}: Name or service not known".format(hosts[0]))
 if (folder / "refuse_options").exists():
     print(program + ": '-b' is given twice", file=sys.stderr)
     sys.exit(2)

@@ -74,6 +74,7 @@ class Script(BaselineTest):  # 1 rank, 8 s
                 ("no command is given; put it behind --", ("b.jsonl",)),
                 ("there are two files, 'a' and 'b'; put -- before the command", ("a", "b")),
                 ("--spread 'soon' is not a time; give one such as 90s, 20m or 8h", ("--spread", "soon")),
+                ("--limit '90' has no unit; write 90s for seconds, or 90m for minutes", ("--limit", "90")),
                 ("--launches '0' is not a number of launches; give one from 1 to 9999", ("--launches", 0)),
                 ("'--launch' is not an option of record_baseline.sh; the nearest is --launches; run", ("--launch",))):
             result = self.script(*arguments)
