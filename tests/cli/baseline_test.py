@@ -202,7 +202,7 @@ class Compare(BaselineTest):  # 2 ranks, 6 s
                 (3, "cannot open '/nowhere': No such file or directory", ("compare", self.baseline, "/nowhere")),
                 (2, "'nan' is not a number; --detect is", ("compare", self.baseline, "x", "--detect", "nan")),
                 (3, f"'{self.directory}' is no regular file", ("compare", self.baseline, self.directory)),
-                (7, f"{self.directory}/empty: the file has no run", ("compare", self.baseline, self.directory / "empty"))):
+                (7, f"{self.directory}/empty: the file is empty", ("compare", self.baseline, self.directory / "empty"))):
             (self.directory / "empty").touch()
             result = self.fabricbench(*arguments)
             self.assertEqual(result.status, status, result.stderr)

@@ -126,7 +126,7 @@ class Table(ProgramTest):  # 4 ranks, 9 s
                     with self.subTest(program, key=key, number=number):
                         result = self.table("-", input_text=damaged)
                         self.assertEqual(result.returncode, NOT_JUDGED, result.stderr)
-                        self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \(\w+ {number} does not exist; "
+                        self.assertRegex(result.stderr, rf"standard input:\d+: this record is broken \(\w+ {number} does not exist; "
                                                         r"the context has \d+\)")
 
     def test_figures_beyond_all_figures(self):
@@ -138,7 +138,7 @@ class Table(ProgramTest):  # 4 ranks, 9 s
             with self.subTest(key):
                 result = self.table("-", "--stats", input_text=damaged)
                 self.assertEqual(result.returncode, NOT_JUDGED, result.stdout)
-                self.assertRegex(result.stderr, rf"standard input:\d+: this is no record \({key} 1e\+308 is too large for a figure\)")
+                self.assertRegex(result.stderr, rf"standard input:\d+: this record is broken \({key} 1e\+308 is too large for a figure\)")
                 self.assertNotIn("inf", result.stdout)
 
     def test_perftest_of_a_run_that_was_killed(self):
@@ -170,7 +170,7 @@ class Table(ProgramTest):  # 4 ranks, 9 s
                                         ((other,), NOT_JUDGED, f"{other}:1: this is no record"),
                                         ((whole,), NOT_JUDGED, ": this is no record"),
                                         ((newer,), NOT_JUDGED, "schema_version is 99, and this program reads up to"),
-                                        ((empty,), NOT_JUDGED, "the file has no run"),
+                                        ((empty,), NOT_JUDGED, "the file is empty"),
                                         ((self.file, "--form", "xml"), USAGE, "'xml' is not a form; choose table, csv or perftest"),
                                         ((self.file, "--form", "perftest"), USAGE,
                                          "all_reduce_perf has no table in perftest's form"),

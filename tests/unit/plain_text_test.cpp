@@ -42,6 +42,17 @@ TEST(Printable, HasNoBytesThatAreNoUtf8) {
   EXPECT_EQ(printable("\xc3m"), kReplaced + "m");
 }
 
+TEST(FaultOfEncoding, TellsWhatIsNoTextInUtf8) {
+  using namespace std::string_view_literals;
+  for (const std::string_view text : {"\xFF\xFE{\0"sv, "\xFE\xFF\0{"sv, "{\0\"\0"sv, "\0{\0\""sv}) {
+    EXPECT_EQ(fault_of_encoding(text).substr(0, 9), "is UTF-16");
+  }
+  EXPECT_EQ(fault_of_encoding("\x1F\x8B\x08\0"sv), "is compressed; unpack it with gunzip");
+  EXPECT_EQ(fault_of_encoding("{}\0\0"sv), "is no text: it has bytes of 0");
+  for (const std::string_view text : {""sv, "x"sv, "{\"kind\":"sv, "\xEF\xBB\xBF{"sv})
+    EXPECT_EQ(fault_of_encoding(text), "");
+}
+
 TEST(ShellWord, IsQuotedUnlessItIsSafe) {
   EXPECT_EQ(shell_word("alice@node01.rack-2:8"), "alice@node01.rack-2:8");
   EXPECT_EQ(shell_word("node[01-08]"), "'node[01-08]'");

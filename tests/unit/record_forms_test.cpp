@@ -152,6 +152,17 @@ TEST(RecordForms, MakeLinesOfCsv) {
   EXPECT_EQ(table.line(fabricbench::record::to_json(full_panel())), "3,left,1,\n");
 }
 
+TEST(RecordForms, MakeTextsOfCsvHarmless) {
+  using fabricbench::record::csv_text;
+  for (const char* text : {"node01", "node01.example.org", "a b", "3-4", ""}) EXPECT_EQ(csv_text(text), text);
+  EXPECT_EQ(csv_text("a,\"b\""), "\"a,\"\"b\"\"\"");
+  EXPECT_EQ(csv_text("=1+1"), "'=1+1");
+  EXPECT_EQ(csv_text("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
+  for (const char* text : {"+1", "-1", "@SUM(A1)"}) EXPECT_EQ(csv_text(text), std::string("'") + text);
+  EXPECT_EQ(csv_text("\x1b[31mred"), "\uFFFD[31mred");
+  EXPECT_EQ(csv_text("two\nlines\t"), "two\uFFFDlines\uFFFD");
+}
+
 TEST(RecordForms, MakeLinesOfATable) {
   using namespace fabricbench::record;
   const TextTable table({{"number", "", 8, field("/number")},

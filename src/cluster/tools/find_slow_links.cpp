@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -158,6 +160,12 @@ ExitStatus convert(const Asked& asked) {
   return ExitStatus::kOk;
 }
 
+std::string why_no_readings(const std::vector<std::string>& files) {
+  std::error_code problem;  // of what is no file
+  const bool is_empty = files.size() == 1 && std::filesystem::file_size(files.front(), problem) == 0;
+  return is_empty ? fmt::format("'{}' is empty", files.front()) : "there are no readings";
+}
+
 Records read_all(const Asked& asked) {
   RecordReader reader;
   std::vector<std::string> notices;
@@ -172,7 +180,7 @@ Records read_all(const Asked& asked) {
   say(records.notices);
   if (records.sweep.readings.empty()) {
     throw Error(ExitStatus::kNotJudged,
-                fmt::format("there are no readings; measure some with {}", script_command("sweep_pairs")));
+                fmt::format("{}; measure some with {}", why_no_readings(asked.files), script_command("sweep_pairs")));
   }
   return records;
 }

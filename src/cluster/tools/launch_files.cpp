@@ -20,6 +20,7 @@
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/launch_logs.h"
 #include "cluster/tools/line_source.h"
+#include "cluster/tools/record_numbers.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/record/read.h"
@@ -60,16 +61,19 @@ class RunReader {
 
   void take(const Line& line) {
     number_ = line.number;
+    if (is_blank(line)) return;
+    std::string kind;
     try {
-      take_kind(std::string(lines_.open(line.text, line.capacity)));
+      kind = lines_.open(line.text, line.capacity);
+      take_kind(kind);
     } catch (const std::invalid_argument& problem) {
-      fail(fmt::format("this is no record ({})", problem.what()));
+      fail(fmt::format("this {} ({})", kind.empty() ? "is no record" : "record is broken", problem.what()));
     }
   }
 
   [[nodiscard]] std::vector<Launch> finish() {
     if (recorder_) fail("the run has no `end` line: it was killed, or is still running");
-    if (launches_.empty()) fail("the file has no run");
+    if (launches_.empty()) fail(number_ > 0 ? "the file has no run" : "the file is empty");
     return std::move(launches_);
   }
 
@@ -104,6 +108,7 @@ class RunReader {
 
   template <typename Record>
   void take_figures(const Record& record) {
+    check_hosts(record);
     if (wrong_data_ == 0 && has_wrong_data(record)) wrong_data_ = number_;
     recorder_->take(record);
   }
@@ -111,8 +116,10 @@ class RunReader {
   void begin() {
     if (recorder_) fail("a run begins before the one above has ended");
     if (const std::string why = why_unreadable(lines_.read<ContextVersion>()); !why.empty()) fail(why);
+    const auto context = lines_.read<Context>();
+    check_hosts(context);
     recorder_.emplace();
-    recorder_->begin(lines_.read<Context>());
+    recorder_->begin(context);
   }
 
   void end(const Ending& ending) {
@@ -149,7 +156,8 @@ Form form_of(std::string_view line) {
   return line.starts_with('{') ? Form::kRuns : Form::kLog;
 }
 
-[[noreturn]] void refuse_log(const std::string& path) {
+[[noreturn]] void refuse_log(const std::string& path, bool is_empty = false) {
+  if (is_empty) throw Error(ExitStatus::kNotJudged, fmt::format("{}: the file is empty", readable_name(path)));
   throw Error(ExitStatus::kNotJudged,
               fmt::format("{}: it is neither a baseline, nor what a program has written with --json, nor a log of "
                           "nccl-tests, OSU or perftest; give one of these",
@@ -157,7 +165,7 @@ Form form_of(std::string_view line) {
 }
 
 std::vector<Launch> launches_of_log(const std::string& text, const std::string& path) {
-  if (!is_launch_log(text)) refuse_log(path);
+  if (!is_launch_log(text)) refuse_log(path, text.find_first_not_of(" \t\r\n") == std::string::npos);
   struct stat facts {};
   const bool known = path != "-" && ::stat(path.c_str(), &facts) == 0;
   return launches_in_log(text, readable_name(path), known ? facts.st_mtime : std::time(nullptr));

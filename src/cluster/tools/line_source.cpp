@@ -4,6 +4,9 @@
 #include <cstring>
 #include <span>
 
+#include <fmt/format.h>
+
+#include "common/core/error.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
@@ -13,8 +16,10 @@ constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
 
 }  // namespace
 
+bool is_blank(const Line& line) { return line.text.find_first_not_of(" \t\r") == std::string_view::npos; }
+
 LineSource::LineSource(const std::string& path, std::size_t spare)
-    : file_(path, ""), spare_(spare), block_(kBlockBytes + spare) {}
+    : file_(path, ""), name_(readable_name(path)), spare_(spare), block_(kBlockBytes + spare) {}
 
 bool LineSource::fill() {
   std::copy(block_.begin() + static_cast<std::ptrdiff_t>(begin_), block_.begin() + static_cast<std::ptrdiff_t>(end_),
@@ -30,6 +35,8 @@ bool LineSource::fill() {
 bool LineSource::next(Line& line) {
   if (!next_as_it_is(line)) return false;
   if (line.number == 1) {
+    const std::string fault = fault_of_encoding(line.text);
+    if (!fault.empty()) throw Error(ExitStatus::kNotJudged, fmt::format("{}: the file {}", name_, fault));
     const std::string_view text = without_byte_order_mark(line.text);
     line.capacity -= line.text.size() - text.size();
     line.text = text;

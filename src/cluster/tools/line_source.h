@@ -18,13 +18,17 @@ struct Line {
   bool complete = true;      ///< false for a last line without a line end
 };
 
+/// Whether it has nothing but blanks.
+[[nodiscard]] bool is_blank(const Line& line);
+
 /// The lines of a file without a byte order mark, read in blocks of a few megabytes. Lines may be longer than a block.
 class LineSource {
  public:
   /// `spare` bytes after every line are readable. Throws as InputFile does.
   LineSource(const std::string& path, std::size_t spare);
 
-  /// The next line. False at the end of the file.
+  /// The next line. False at the end of the file. Throws Error with kNotJudged if the first one shows that the file is
+  /// no text in UTF-8.
   [[nodiscard]] bool next(Line& line);
 
  private:
@@ -33,6 +37,7 @@ class LineSource {
   bool fill();
 
   InputFile file_;
+  std::string name_;
   std::size_t spare_;
   std::vector<char> block_;
   std::size_t begin_ = 0;  // start of the remaining data in block_

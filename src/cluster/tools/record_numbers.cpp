@@ -1,8 +1,14 @@
 #include "cluster/tools/record_numbers.h"
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
+
+#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -12,7 +18,45 @@ void require(std::string_view what, int number, std::size_t count) {
   throw std::invalid_argument(fmt::format("{} {} does not exist; the context has {}", what, number, count));
 }
 
+/// An unknown one is empty.
+void check_host(std::string_view name) {
+  const std::string fault = name.empty() ? "" : fault_of_host_name(name);
+  if (!fault.empty()) throw std::invalid_argument(fmt::format("'{}' is no host: it {}", printable(name), fault));
+}
+
+/// `node01, node02 and 3 others`, of which no single name is to be told.
+void check_list_of_hosts(std::string text) {
+  const std::string listed = text;
+  std::replace_if(
+      text.begin(), text.end(), [](char each) { return each == ',' || each == ' '; }, '.');
+  if (text.empty() || fault_of_host_name(text.substr(0, kLongestHostName)).empty()) return;
+  throw std::invalid_argument(fmt::format("'{}' is no list of hosts", printable(listed)));
+}
+
+void check_nics(const std::optional<Measurement>& measured) {
+  if (!measured) return;
+  for (const NicBytes& nic : measured->nics) check_host(nic.host);
+}
+
 }  // namespace
+
+void check_hosts(const Context& context) {
+  for (const RankFacts& rank : context.ranks) check_host(rank.host);
+  for (const HostFacts& host : context.host_facts) check_host(host.name);
+  for (const GroupFacts& group : context.groups) check_list_of_hosts(group.hosts);
+}
+
+void check_hosts(const Row& row) {
+  check_nics(row.out_of_place);
+  check_nics(row.in_place);
+}
+
+void check_hosts(const CopyRow& row) { check_host(row.host); }
+
+void check_hosts(const PairReading& reading) {
+  check_host(reading.from_end.host);
+  check_host(reading.to_end.host);
+}
 
 RecordNumbers::RecordNumbers(const Context& context)
     : figure_(context.figure), groups_(context.groups.size()), endpoints_(context.ranks.size()) {

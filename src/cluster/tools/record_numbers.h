@@ -7,10 +7,18 @@
 #include "common/core/names.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
+#include "common/record/copy_row.h"
 #include "common/record/reading.h"
 #include "common/record/row.h"
 
 namespace fabricbench::cluster {
+
+/// Each throws std::invalid_argument, with the name, where a host's name does not keep to the rule of common/core. A
+/// record may come from anywhere, and names go to terminals, files and commands.
+void check_hosts(const Context& context);
+void check_hosts(const Row& row);
+void check_hosts(const CopyRow& row);
+void check_hosts(const PairReading& reading);
 
 /// The groups and ranks of a run, which the other lines of its record call by number. Each function throws
 /// std::invalid_argument for a line with the number of something that the run does not have.

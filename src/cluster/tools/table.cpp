@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "common/core/error.h"
 #include "common/core/matrix_row.h"
 #include "common/core/names.h"
+#include "common/core/plain_text.h"
 #include "common/core/version.h"
 #include "common/options/arguments.h"
 #include "common/record/read.h"
@@ -68,18 +70,22 @@ class Replay {
 
   void take(const Line& line) {
     number_ = line.number;
+    if (is_blank(line)) return;
+    has_lines_ = true;
+    std::string kind;
     try {
-      take_kind(std::string(lines_.open(line.text, line.capacity)));
+      kind = lines_.open(line.text, line.capacity);
+      take_kind(kind);
     } catch (const std::invalid_argument& problem) {
       if (!line.complete) return;  // the run was killed while it wrote this one
       if (take_after_half_a_line(line.text)) return;
-      fail(fmt::format("this is no record ({})", problem.what()));
+      fail(fmt::format("this {} ({})", kind.empty() ? "is no record" : "record is broken", problem.what()));
     }
   }
 
   void finish() {
     if (outputs_) abandon("the record has no end: the run was killed, or is still running");
-    if (runs_ == 0) fail("the file has no run");
+    if (runs_ == 0) fail(has_lines_ ? "the file has no run" : "the file is empty");
   }
 
  private:
@@ -109,7 +115,7 @@ class Replay {
     if (!outputs_) fail(fmt::format("a line of kind '{}' stands before any context", kind));
     if (kind == "epoch") return outputs_->record(checked(lines_.read<EpochRecord>()));
     if (kind == "row") return outputs_->record(checked(lines_.read<Row>()));
-    if (kind == "copy") return outputs_->record(lines_.read<CopyRow>());
+    if (kind == "copy") return add_copy(lines_.read<CopyRow>());
     if (kind == "endpoint") return add_endpoint(checked(lines_.read<EndpointSummary>()));
     if (kind == "connection_step") return add_step(lines_.read<ConnectionStep>());
     if (kind == "reading") return add_reading(checked(lines_.read<PairReading>()));
@@ -119,6 +125,7 @@ class Replay {
 
   template <typename Record>
   Record checked(Record record) const {
+    if constexpr (std::is_same_v<Record, Row> || std::is_same_v<Record, PairReading>) check_hosts(record);
     numbers_->check(record);
     return record;
   }
@@ -126,6 +133,7 @@ class Replay {
   void begin() {
     if (const std::string why = why_unreadable(lines_.read<ContextVersion>()); !why.empty()) fail(why);
     auto context = lines_.read<Context>();
+    check_hosts(context);
     numbers_.emplace(context);
     begin(std::move(context));
   }
@@ -160,9 +168,14 @@ class Replay {
   static void print_heading(const Context& context) {
     std::string command;
     for (const std::string& word : context.command_line) command += (command.empty() ? "" : " ") + word;
-    fmt::print("# {}; ranks: {}, hosts: {}; {}\n", command, context.ranks.size(), context.host_facts.size(),
-               context.library);
+    fmt::print("# {}; ranks: {}, hosts: {}; {}\n", printable(command), context.ranks.size(), context.host_facts.size(),
+               printable(context.library));
     std::fflush(stdout);
+  }
+
+  void add_copy(const CopyRow& row) {
+    check_hosts(row);
+    outputs_->record(row);
   }
 
   /// One row has several steps, one line each.
@@ -226,6 +239,7 @@ class Replay {
   record::LineReader lines_;
   std::int64_t number_ = 0;
   std::int64_t runs_ = 0;
+  bool has_lines_ = false;
   std::optional<Outputs> outputs_;  // of the current run, as the following ones
   std::optional<RecordNumbers> numbers_;
   std::optional<ConnectRow> connections_;

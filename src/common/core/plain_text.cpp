@@ -82,6 +82,16 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
+std::string fault_of_encoding(std::string_view beginning) {
+  const auto has_mark = [&](std::string_view mark) { return beginning.starts_with(mark); };
+  const bool is_half_zero = beginning.size() > 1 && (beginning[0] == '\0') != (beginning[1] == '\0');
+  if (has_mark("\xFF\xFE") || has_mark("\xFE\xFF") || is_half_zero) {
+    return "is UTF-16, as PowerShell and some editors write; convert it with 'iconv -f UTF-16 -t UTF-8'";
+  }
+  if (has_mark("\x1F\x8B")) return "is compressed; unpack it with gunzip";
+  return beginning.find('\0') != std::string_view::npos ? "is no text: it has bytes of 0" : "";
+}
+
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_safe_in_a_shell)) return std::string(text);
   std::string word = "'";

@@ -17,6 +17,9 @@ namespace fabricbench {
 /// `text` without a byte order mark of UTF-8.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
+/// Why a text that begins like this cannot be read, as the end of a sentence about its file; empty: it can.
+[[nodiscard]] std::string fault_of_encoding(std::string_view beginning);
+
 /// One word of a POSIX shell, in single quotes unless it consists of letters, digits and `_./:@%+=-`. A word that
 /// begins with `-` is still an option to the program that receives it.
 [[nodiscard]] std::string shell_word(std::string_view text);

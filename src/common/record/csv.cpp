@@ -5,10 +5,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/core/plain_text.h"
+
 namespace fabricbench::record {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// What no terminal obeys, and no spreadsheet takes for a formula.
+std::string harmless(std::string_view text) {
+  const bool is_formula = !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+  return (is_formula ? "'" : "") + printable(text);
+}
 
 std::string csv_field(const Json& value) {
   switch (value.type()) {
@@ -40,8 +48,9 @@ std::string CsvTable::line(const Json& record) const {
   return text + '\n';
 }
 
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string csv_text(std::string_view given) {
+  const std::string text = harmless(given);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char character : text) {
     if (character == '"') quoted += '"';

@@ -29,7 +29,8 @@ class CsvTable {
   std::vector<nlohmann::ordered_json::json_pointer> paths_;
 };
 
-/// Quoted if the text could otherwise be read as more than one field.
-[[nodiscard]] std::string csv_text(std::string_view text);
+/// Quoted if the text could otherwise be read as more than one field; `printable`, and behind `'` if a spreadsheet
+/// would take it for a formula.
+[[nodiscard]] std::string csv_text(std::string_view given);
 
 }  // namespace fabricbench::record
