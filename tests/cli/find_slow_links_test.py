@@ -48,9 +48,20 @@ class Verdicts(FindingTest):  # 1 rank, 1 s
         self.assertEqual(verdict["lists"]["suspect"], {"folded": "a,b", "hosts": ["a", "b"]})
 
     def test_several_files_are_several_runs(self):
-        files = [self.write(sweep(with_slow_host)) for _ in range(3)]
+        files = [self.write(sweep(with_slow_host, began=f"2026-01-01T0{hour}:00:00Z")) for hour in range(3)]
         stdout, _ = self.run_tool(SLOW, *files)
         self.assertIn("Measured: 720 readings in 45 rounds;", stdout)
+
+    def test_a_file_given_twice_counts_once(self):
+        """One failure of a pair that met once: given twice, it looked like a pair that fails again and again."""
+        for began in (None, "2026-01-01T00:00:00Z"):
+            lines = sweep(lambda a, b: None if (a, b) == (2, 9) else healthy(a, b), began=began)
+            once, copy = self.write(lines), self.write(lines)
+            expected, _ = self.run_tool(NOT_JUDGED, once)
+            for files in ((once, once), (once, copy, once)):
+                stdout, stderr = self.run_tool(NOT_JUDGED, *files)
+                self.assertEqual(stdout, expected)
+                self.assertIn("they are there twice: a file was given again, or with a copy of it: ", stderr)
 
     def test_standard_input(self):
         text = self.write(sweep(with_slow_host)).read_text()

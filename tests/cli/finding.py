@@ -28,10 +28,10 @@ def healthy(sender, receiver):
     return 12 * (1 + 0.01 * ((sender * 7 + receiver * 5) % 9 - 4) / 4)
 
 
-def sweep(rate=healthy, hosts=16, rounds=None, **more):
-    """The lines of a sweep. `rate` gives GB/s by sender and receiver, or None where it fails."""
+def sweep(rate=healthy, hosts=16, rounds=None, began=None, **more):
+    """The lines of a sweep, whose time is known with `began`. `rate` gives GB/s by sender and receiver, or None where it fails."""
     names = [f"node{host:02}" for host in range(1, hosts + 1)]
-    lines = [{"kind": "sweep", "hosts": names}]
+    lines = [{"kind": "sweep", "hosts": names, **({"began_utc": began} if began else {})}]
     for number, pairs in circle(hosts):
         if rounds is not None and number >= rounds:
             break

@@ -238,15 +238,18 @@ TEST_F(RecordFile, RefusesAPortWithoutARate) {
 }
 
 TEST_F(RecordFile, CountsTheRoundsOfLaterRunsOn) {
-  const std::string context = R"({"kind":"context","program":"pairwise_bw","rank_map":[]})"
-                              "\n";
+  const auto began = [](int hour) {
+    return fmt::format(R"({{"kind":"context","program":"pairwise_bw","started_utc":"2026-01-01T0{}:00:00Z"}})"
+                       "\n",
+                       hour);
+  };
   const std::string run = reading_line("a", "b", 0) + reading_line("a", "b", 1) + reading_line("a", "b", 2);
-  EXPECT_EQ(rounds(read({run, run}).sweep), (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  EXPECT_EQ(rounds(read({context + run + context + run}).sweep), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(rounds(read({began(1) + run, began(2) + run}).sweep), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(rounds(read({began(1) + run + began(2) + run}).sweep), (std::vector<int>{0, 1, 2, 3, 4, 5}));
   const std::string last_again = reading_line("a", "b", 2) + reading_line("a", "b", 3);
-  EXPECT_EQ(rounds(read({context + run + context + last_again}).sweep), (std::vector<int>{0, 1, 2, 2, 3}))
-      << "a run that was broken off and goes on where it was";
-  EXPECT_EQ(rounds(read({run, reading_line("a", "b", 7)}).sweep), (std::vector<int>{0, 1, 2, 7}));
+  EXPECT_EQ(rounds(read({began(1) + run + began(2) + last_again}).sweep), (std::vector<int>{0, 1, 2, 3, 4}))
+      << "a launch that goes on where another was broken off, at another time";
+  EXPECT_EQ(rounds(read({began(1) + run, began(2) + reading_line("a", "b", 7)}).sweep), (std::vector<int>{0, 1, 2, 7}));
 }
 
 TEST_F(RecordFile, PassesOverALastLineThatIsCutOff) {

@@ -139,7 +139,7 @@ std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked)
   for (const std::string& file : imported.records) reader.read(file);
   reader.add_not_understood(imported.not_understood);
   if (imported.files.empty()) return std::move(imported.notices);
-  reader.begin_run("results of other tools");
+  reader.begin_file("results of other tools");
   try {
     for_each_record(imported, [&](const auto& record) { reader.take(record); });
   } catch (const std::invalid_argument& problem) {

@@ -19,8 +19,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A host that is down fails with all others; a few reasons suffice.
-constexpr std::int32_t kMostReasonsOfHost = 8;
 constexpr std::size_t kMostNames = std::numeric_limits<std::int16_t>::max();
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 30;
 constexpr double kGb = 1e9;  // bytes
@@ -34,6 +32,7 @@ struct RankOfReadings {
 struct ContextOfReadings {
   std::optional<std::int64_t> schema_version;
   std::string program;
+  std::string started;
   std::vector<RankOfReadings> ranks;
 };
 
@@ -46,6 +45,7 @@ template <typename Form, record::Of<ContextOfReadings> Record>
 void describe(Form& form, Record& context) {
   form("schema_version", context.schema_version, "");
   form("program", context.program, "");
+  form("started_utc", record::left_out_if_none(context.started), "");
   form("rank_map", context.ranks, "");
 }
 
@@ -76,56 +76,67 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") ==
 
 RecordReader::RecordReader(const std::vector<std::string>& hosts) {
   for (const std::string& host : hosts) static_cast<void>(number_of_host(host));
+  given_hosts_ = hosts_.names().size();
 }
 
 void RecordReader::read(const std::string& path) {
   LineSource lines(path, record::LineReader::kSpare);
-  begin_run(readable_name(path));
+  begin_file(readable_name(path));
   Line line;
   while (lines.next(line)) {
     if (is_blank(line.text)) continue;
     try {
       take_line(line.text, line.capacity);
-      run_.any_line = true;
+      file_.any_line = true;
     } catch (const std::invalid_argument& problem) {
       if (!take_end(line)) refuse_unless_cut_off(line, problem.what());
     }
   }
-  if (run_.of_a_sweep || !run_.any_line) return;
-  refuse(fmt::format("{}: it holds {}, but no reading of a sweep over pairs; {}", run_.name,
-                     run_.program.empty() ? "JSON" : "records of " + run_.program, kWhatIsRead));
+  if (file_.of_a_sweep || !file_.any_line) return;
+  refuse(fmt::format("{}: it holds {}, but no reading of a sweep over pairs; {}", file_.name,
+                     file_.program.empty() ? "JSON" : "records of " + file_.program, kWhatIsRead));
 }
 
-void RecordReader::begin_run(const std::string& name) {
-  run_ = {};
-  run_.name = name;
+void RecordReader::begin_file(const std::string& name) {
+  file_ = {};
+  file_.name = name;
+  runs_.emplace_back();
+}
+
+void RecordReader::begin_run(const std::string& began, const std::vector<std::string>& hosts) {
+  RecordedRun& run = runs_.emplace_back();
+  run.began = began;
+  for (const std::string& host : hosts) {
+    run.hosts.push_back(number_of_host(host));
+    run.digest = digest_of(host, run.digest);
+  }
 }
 
 /// If a sweep was killed while it wrote a record and then continued, the next record is on the same line.
 bool RecordReader::take_end(const Line& line) {
   const std::size_t begin = line.text.rfind(R"({"kind":)");
-  if (begin == std::string_view::npos || begin == 0 || !run_.any_line) return false;
+  if (begin == std::string_view::npos || begin == 0 || !file_.any_line) return false;
   try {
     take_line(line.text.substr(begin), line.capacity - begin);
   } catch (const std::invalid_argument&) {
     return false;
   }
-  notices_.push_back(fmt::format("{}:{}: a record is cut off by the next one and left out", run_.name, line.number));
+  notices_.push_back(fmt::format("{}:{}: a record is cut off by the next one and left out", file_.name, line.number));
   return true;
 }
 
 void RecordReader::refuse_unless_cut_off(const Line& line, std::string_view problem) {
-  const std::string place = fmt::format("{}:{}", run_.name, line.number);
-  if (!run_.any_line && !line.complete && line.text.starts_with(R"({"kind":)")) {
+  const std::string place = fmt::format("{}:{}", file_.name, line.number);
+  if (!file_.any_line && !line.complete && line.text.starts_with(R"({"kind":)")) {
     refuse(fmt::format("{}: its only line is cut off, so the run ended before it had measured anything; {}", place,
                        kWhatIsRead));
   }
-  if (!run_.any_line) refuse(fmt::format("{}: this is not a file of records ({}); {}", place, problem, kWhatIsRead));
+  if (!file_.any_line) refuse(fmt::format("{}: this is not a file of records ({}); {}", place, problem, kWhatIsRead));
   if (line.complete) {
     refuse(
         fmt::format("{0}: this record is broken ({1}); look at it with 'sed -n {2}p {3}'; if a crash or two writers at "
                     "once have spoilt it, remove it with 'sed -i {2}d {3}'",
-                    place, problem, line.number, run_.name));
+                    place, problem, line.number, file_.name));
   }
   notices_.push_back(fmt::format("{}: the last line is cut off and left out", place));
 }
@@ -136,7 +147,7 @@ void RecordReader::check_version(std::int64_t version) {
   if (version <= kSchemaVersion) return;
   notices_.push_back(
       fmt::format("{}: its schema_version is {}, newer than version {} of this program; unknown parts are ignored",
-                  run_.name, version, kSchemaVersion));
+                  file_.name, version, kSchemaVersion));
 }
 
 void RecordReader::take_line(std::string_view line, std::size_t capacity) {
@@ -155,16 +166,16 @@ void RecordReader::take_line(std::string_view line, std::size_t capacity) {
 }
 
 void RecordReader::take(const SweepStart& start) {
-  run_.of_a_sweep = true;
-  for (const std::string& host : start.hosts) static_cast<void>(number_of_host(host));
+  file_.of_a_sweep = true;
+  begin_run(start.began, start.hosts);
 }
 
 void RecordReader::take_locality(const HostLocality& locality) {
-  run_.of_a_sweep = true;
+  file_.of_a_sweep = true;
   if (locality.host.empty() || locality.leaf.empty()) {
     throw std::invalid_argument("a locality line needs a host and a leaf");
   }
-  leaves_.insert_or_assign(std::string(locality.host), locality.leaf);
+  runs_.back().leaves.emplace_back(locality.host, locality.leaf);
 }
 
 void RecordReader::take_context() {
@@ -172,14 +183,13 @@ void RecordReader::take_context() {
   if (context.schema_version) check_version(*context.schema_version);
   std::vector<std::string> hosts;
   for (const RankOfReadings& rank : context.ranks) hosts.push_back(rank.host);
-  run_.program = context.program;
-  run_.rail_of = places_within_hosts(hosts);
-  run_.first_reading_to_come = true;
-  for (const std::string& host : hosts) static_cast<void>(number_of_host(host));
+  file_.program = context.program;
+  file_.rail_of = places_within_hosts(hosts);
+  begin_run(context.started, hosts);
 }
 
 void RecordReader::take(const RecordedReading& record) {
-  run_.of_a_sweep = true;
+  file_.of_a_sweep = true;
   if (record.from_end.host.empty() || record.to_end.host.empty()) {
     throw std::invalid_argument("a reading needs from_host and to_host");
   }
@@ -198,12 +208,17 @@ void RecordReader::take(const RecordedReading& record) {
     throw std::invalid_argument(fmt::format("bandwidth_gb_per_s {} is not a link's bandwidth",
                                             std::isinf(given) ? "above 1e+299" : fmt::format("{:g}", given)));
   }
+  if (!known_.add(record, test_of(record), runs_.back())) {
+    ++copies_;
+    return;
+  }
   const Reading reading = reading_of(record);
   const bool is_nothing = has_figure && reading.outcome == Outcome::kFailed;
   if (reading.outcome != Outcome::kMeasured) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
-  if (*record.status == ReadingStatus::kSlow) ++sweep_.below_asked;
+  Sweep& part = runs_.back().part;
+  if (*record.status == ReadingStatus::kSlow) ++part.below_asked;
   keep_routes(record);
-  sweep_.readings.push_back(reading);
+  part.readings.push_back(reading);
 }
 
 std::int32_t RecordReader::number_of_host(std::string_view name) {
@@ -223,7 +238,7 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
   reading.to_rail = rail_of(record.to_end.rail, record.to);
   reading.kind = kind_of(record);
   reading.both_ways = record.both_ways;
-  reading.round = round_of(record);
+  reading.round = count_in(record.round, "round");
   reading.concurrent = count_in(record.concurrent, "concurrent");
   switch (*record.status) {
     case ReadingStatus::kOk:
@@ -241,20 +256,24 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
 
 std::int16_t RecordReader::rail_of(std::string_view name, const std::optional<std::int64_t>& endpoint) {
   std::string_view rail = name;
-  if (name.empty() && endpoint && !run_.rail_of.empty()) {
-    if (*endpoint < 0 || std::cmp_greater_equal(*endpoint, run_.rail_of.size())) {
+  if (name.empty() && endpoint && !file_.rail_of.empty()) {
+    if (*endpoint < 0 || std::cmp_greater_equal(*endpoint, file_.rail_of.size())) {
       throw std::invalid_argument(
-          fmt::format("there is no endpoint {} in the context line, which has {}", *endpoint, run_.rail_of.size()));
+          fmt::format("there is no endpoint {} in the context line, which has {}", *endpoint, file_.rail_of.size()));
     }
-    rail = run_.rail_of[static_cast<std::size_t>(*endpoint)];
+    rail = file_.rail_of[static_cast<std::size_t>(*endpoint)];
   }
   const std::int32_t number = rails_.number_of(rail);
   if (rails_.names().size() > kMostNames) throw std::invalid_argument(fmt::format("more than {} rails", kMostNames));
   return static_cast<std::int16_t>(number);
 }
 
+std::string_view RecordReader::test_of(const RecordedReading& record) const {
+  return record.test.empty() ? std::string_view(file_.program) : record.test;
+}
+
 std::int16_t RecordReader::kind_of(const RecordedReading& record) {
-  const std::string_view test = record.test.empty() ? std::string_view(run_.program) : record.test;
+  const std::string_view test = test_of(record);
   const std::int64_t size = record.size.value_or(-1);
   const std::int32_t kind = kinds_.number_of(fmt::format("{} {}", size, test));
   if (std::cmp_less(kind, sweep_.kinds.size())) return static_cast<std::int16_t>(kind);
@@ -265,38 +284,20 @@ std::int16_t RecordReader::kind_of(const RecordedReading& record) {
   return static_cast<std::int16_t>(kind);
 }
 
-/// Later measurements have later rounds. A run that continues an earlier one continues its numbers, and may repeat the
-/// last round; a new run begins with an earlier round than the last.
-std::int32_t RecordReader::round_of(const RecordedReading& record) {
-  const std::int32_t round = count_in(record.round, "round");
-  if (run_.first_reading_to_come) {
-    const bool begins_anew = run_.of_new_file ? round <= last_round_ : round < last_round_;
-    run_.added_rounds = begins_anew ? last_round_ + 1 - round : 0;
-    run_.first_reading_to_come = run_.of_new_file = false;
-  }
-  const std::int32_t later = round + run_.added_rounds;
-  last_round_ = std::max(last_round_, later);
-  return later;
-}
-
 /// For the next reading. Keeps nothing if no record has devices.
 void RecordReader::keep_routes(const RecordedReading& record) {
   const RoutePair routes{devices_.route_of(record.from_end.host, record.from_end),
                          devices_.route_of(record.to_end.host, record.to_end)};
   if (routes.from == Route::kNone && routes.to == Route::kNone) return;
-  sweep_.routes_of.resize(sweep_.readings.size());
-  sweep_.routes_of.push_back(routes);
+  Sweep& part = runs_.back().part;
+  part.routes_of.resize(part.readings.size());
+  part.routes_of.push_back(routes);
 }
 
 void RecordReader::keep_reason(const Reading& reading, std::string_view reason) {
-  if (reason.empty()) return;
-  reasons_kept_.resize(std::max(reasons_kept_.size(), hosts_.names().size()), 0);
-  std::int32_t& of_sender = reasons_kept_[static_cast<std::size_t>(reading.from)];
-  std::int32_t& of_receiver = reasons_kept_[static_cast<std::size_t>(reading.to)];
-  if (of_sender >= kMostReasonsOfHost && of_receiver >= kMostReasonsOfHost) return;
-  ++of_sender;
-  ++of_receiver;
-  sweep_.reasons.emplace_back(sweep_.readings.size(), reason);
+  RecordedRun& run = runs_.back();
+  if (reason.empty() || !run.reasons.keeps(reading)) return;
+  run.part.reasons.emplace_back(run.part.readings.size(), reason);
 }
 
 void RecordReader::read_locality(const std::string& path) {
@@ -343,6 +344,11 @@ void RecordReader::sort_rails() {
 }
 
 void RecordReader::set_leaves() {
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+    for (auto known = run->leaves.rbegin(); known != run->leaves.rend(); ++known) {
+      leaves_.try_emplace(known->first, known->second);
+    }
+  }
   if (leaves_.empty()) return;
   NameIndex leaves;
   std::vector<std::string> without;
@@ -355,19 +361,20 @@ void RecordReader::set_leaves() {
   if (!without.empty()) notices_.push_back(fmt::format("hosts without a known leaf: {}", fold_hosts(without)));
 }
 
+void RecordReader::tell_of_readings_left_out(std::int64_t copies) {
+  const auto tell = [&](std::int64_t readings, std::string_view why) {
+    if (readings > 0) notices_.push_back(fmt::format("readings left out because {}: {}", why, readings));
+  };
+  tell(within_a_host_, "both endpoints are on one host, which does not measure the network");
+  tell(without_figure_, "they succeeded but have no bandwidth");
+  tell(copies, "they are there twice: a file was given again, or with a copy of it");
+}
+
 Records RecordReader::finish() {
-  if (within_a_host_ > 0) {
-    notices_.push_back(
-        fmt::format("readings left out because both endpoints are on one host, which does not measure the network: {}",
-                    within_a_host_));
-  }
-  if (without_figure_ > 0) {
-    notices_.push_back(
-        fmt::format("readings left out because they succeeded but have no bandwidth: {}", without_figure_));
-  }
-  sort_rails();
   sweep_.hosts = hosts_.take();
   devices_.give(sweep_);
+  tell_of_readings_left_out(copies_ + join(runs_, given_hosts_, sweep_));
+  sort_rails();
   set_leaves();
   return {std::move(sweep_), std::move(notices_)};
 }

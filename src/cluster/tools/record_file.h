@@ -12,6 +12,7 @@
 #include "cluster/readings.h"
 #include "cluster/tools/device_index.h"
 #include "cluster/tools/line_source.h"
+#include "cluster/tools/recorded_runs.h"
 #include "common/record/read.h"
 #include "common/record/reading.h"
 
@@ -26,9 +27,9 @@ struct Records {
   std::vector<std::string> notices;  ///< for readers: skipped records, and why
 };
 
-/// Combines record files, JSON Lines of pairwise_bw --json or scripts/sweep_pairs.sh, of one or several runs. Rounds of
-/// later runs and files continue the numbers of earlier ones, unless the files number them that way already. Ignores
-/// lines and keys that do not belong to a sweep.
+/// Combines record files, JSON Lines of pairwise_bw --json or scripts/sweep_pairs.sh, of one or several runs. Runs come
+/// in the order of their times, whatever the order of the files, and a reading that is in several files counts once;
+/// see join. Ignores lines and keys that do not belong to a sweep.
 class RecordReader {
  public:
   /// `hosts`: hosts known to be part of the sweep, in this order; further hosts of the files follow.
@@ -43,8 +44,8 @@ class RecordReader {
   /// contain hosts outside the sweep. Throws Error with kMissing, and UsageError with the line.
   void read_locality(const std::string& path);
 
-  /// Begins a run whose records follow by `take` instead of from a file. `name` is for messages.
-  void begin_run(const std::string& name);
+  /// Begins a file, or results whose records follow by `take` instead. `name` is for messages.
+  void begin_file(const std::string& name);
   /// Adds one reading of the run, or its hosts. Throws std::invalid_argument with the problem.
   void take(const RecordedReading& record);
   void take(const SweepStart& start);
@@ -57,43 +58,44 @@ class RecordReader {
  private:
   /// Throws std::invalid_argument if it is no host's name.
   [[nodiscard]] std::int32_t number_of_host(std::string_view name);
-  /// The description of a run in its file.
-  struct Run {
-    std::string name;                  // of the file, for messages
+  /// The file that is being read.
+  struct File {
+    std::string name;                  // for messages
     std::string program;               // from the context line
     std::vector<std::string> rail_of;  // by endpoint, if hosts have several
     bool any_line = false;             // whether any line was readable
     bool of_a_sweep = false;           // whether any line was from a sweep
-    bool first_reading_to_come = true;
-    bool of_new_file = true;
-    std::int32_t added_rounds = 0;
   };
 
   void check_version(std::int64_t version);
   [[nodiscard]] bool take_end(const Line& line);
   void refuse_unless_cut_off(const Line& line, std::string_view problem);
   void take_line(std::string_view line, std::size_t capacity);
+  void begin_run(const std::string& began, const std::vector<std::string>& hosts);
   void take_context();
   void take_locality(const HostLocality& locality);
   [[nodiscard]] Reading reading_of(const RecordedReading& record);
   [[nodiscard]] std::int16_t rail_of(std::string_view name, const std::optional<std::int64_t>& endpoint);
+  [[nodiscard]] std::string_view test_of(const RecordedReading& record) const;
   [[nodiscard]] std::int16_t kind_of(const RecordedReading& record);
-  [[nodiscard]] std::int32_t round_of(const RecordedReading& record);
   void keep_routes(const RecordedReading& record);
   void keep_reason(const Reading& reading, std::string_view reason);
+  void tell_of_readings_left_out(std::int64_t copies);
   void sort_rails();
   void set_leaves();
 
   record::LineReader line_reader_;
-  Run run_;
-  Sweep sweep_;
+  File file_;
+  std::vector<RecordedRun> runs_;
+  KnownReadings known_;
+  std::size_t given_hosts_ = 0;
+  Sweep sweep_;  // of all runs, once they are joined; until then only the names of kinds
   NameIndex hosts_;
   NameIndex rails_;
   DeviceIndex devices_;
   NameIndex kinds_;                                      // by size and test
   std::unordered_map<std::string, std::string> leaves_;  // by host, including hosts outside the sweep
-  std::vector<std::int32_t> reasons_kept_;               // by host
-  std::int32_t last_round_ = -1;
+  std::int64_t copies_ = 0;
   std::int64_t within_a_host_ = 0;
   std::int64_t without_figure_ = 0;
   std::vector<std::string> notices_;
