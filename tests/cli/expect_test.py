@@ -88,7 +88,7 @@ class OtherTools(BaselineTest):  # 1 rank, 1 s
         files = []
         for number in range(4):
             files.append(self.directory / f"nccl{number}.log")
-            files[-1].write_text(nccl_log(0, 1, lambda a, b: 12))
+            files[-1].write_text(nccl_log(0, 1, lambda a, b, number=number: 12 + number / 8))
             os.utime(files[-1], (1_700_000_000 + number,) * 2)
         result = self.fabricbench("compare", *(word for file in files[:3] for word in ("--old", file)), files[3])
         self.assertEqual((result.status, result.stderr), (7, ""))

@@ -122,7 +122,8 @@ class Json(FindingTest):  # 1 rank, 1 s
         )
         for name, status, runs, rate in cases:
             with self.subTest(name):
-                stdout, _ = self.run_tool(status, "--json", "-", *[self.write(sweep(rate)) for _ in range(runs)])
+                files = [self.write(sweep(rate, began=f"2026-01-01T0{hour}:00:00Z")) for hour in range(runs)]
+                stdout, _ = self.run_tool(status, "--json", "-", *files)
                 validate([json.loads(stdout)])
 
     def test_file_beside_the_text(self):

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import shutil
+from pathlib import Path
 
 from finding import CLEAN, MISSING, NOT_JUDGED, SLOW, USAGE
 from launch import PROGRAMS
@@ -343,9 +345,29 @@ class Mixtures(ImportTest):  # 1 rank, 1 s
         self.assertEqual(stdout, "Slow: gpu-node-4\nFine: gpu-node-[1-3,5-6]\n")
 
     def test_later_readings_of_a_pair_are_of_later_rounds(self):
-        first, second = (self.folder(SETS["osu"][0](healthy), name) for name in ("first", "second"))
+        first = self.folder(SETS["osu"][0](healthy), "first")
+        second = self.folder(SETS["osu"][0](lambda a, b: healthy(a, b) + 0.01), "second")
         rounds = [record["round"] for record in self.records("osu", first, second)[1:]]
         self.assertEqual((rounds[:30], rounds[30:]), ([0] * 30, [1] * 30))
+
+    def test_files_count_once_in_whatever_order(self):
+        for kind, sets in SETS.items():
+            for number, files in enumerate(sets):
+                folder = self.folder(files(with_slow_host), f"{kind}-{number}")
+                copy = Path(shutil.copytree(folder, self.directory / f"{kind}-{number}-copy"))
+                names = sorted(folder.iterdir())
+                with self.subTest(folder.name):
+                    once, _ = self.run_tool(SLOW, "--import", kind, folder)
+                    for given in ((folder, folder), (copy, folder), names[::-1], (*names[::-1], folder, copy)):
+                        again, said = self.run_tool(SLOW, "--import", kind, *given)
+                        self.assertEqual(again, once)
+                    self.assertIn(": left out: it is there twice, as a file or as a copy\n", said)
+
+    def test_two_pairs_may_have_the_same_text(self):
+        """Logs of OSU name no host."""
+        folder = self.folder(SETS["osu"][0](lambda a, b: 12.0))
+        readings = self.records("osu", folder)[1:]
+        self.assertEqual(len(readings), 30)
 
     def test_standard_input(self):
         stdout, _ = self.run_tool(SLOW, "--quiet", "--import", "csv", "-", stdin=csv_text(with_slow_host))

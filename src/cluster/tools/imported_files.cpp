@@ -85,9 +85,12 @@ class Importer {
   explicit Importer(const ImportRequest& request) : request_(request) {}
 
   ImportedFiles import(const std::vector<std::string>& paths) {
+    std::vector<Path> files;
     for (const std::string& path : paths) {
-      for (const Path& file : files_of(path)) read(file);
+      for (Path& file : files_of(path)) files.push_back(std::move(file));
     }
+    std::stable_sort(files.begin(), files.end(), [](const Path& a, const Path& b) { return a.name < b.name; });
+    for (const Path& file : files) read(file);
     read_unrecognised();
     drop_what_clients_know();
     tell_of_unread();
@@ -99,6 +102,7 @@ class Importer {
 
  private:
   void read(const Path& path);
+  [[nodiscard]] bool is_copy(const Path& path, std::string_view text);
   void read_as(ImportKind kind, const Path& path, std::string_view text);
   void keep(ImportKind kind, const Path& path, Imported found);
   void read_unrecognised();
@@ -111,6 +115,7 @@ class Importer {
   [[noreturn]] static void refuse_kind(const Path& path, ImportKind recognised, ImportKind asked);
 
   ImportRequest request_;
+  std::set<std::pair<std::size_t, std::string>> texts_;  // by the pair that the file's name tells
   ImportedFiles all_;
   std::vector<Path> unrecognised_;
   std::vector<Unread> unread_;
@@ -123,8 +128,19 @@ std::optional<HostPair> pair_named_by(const std::string& path) {
   return std::minmax(std::string(short_name(pair->from)), std::string(short_name(pair->to)));
 }
 
+/// Whether the file has been read before, or a copy of it. Two pairs may well have the same text.
+bool Importer::is_copy(const Path& path, std::string_view text) {
+  const auto pair = pair_in_name(path.name);
+  return !texts_.emplace(std::hash<std::string_view>{}(text), pair ? pair->from + ' ' + pair->to : "").second;
+}
+
 void Importer::read(const Path& path) {
   const std::string text = text_of_file(path.name, "");
+  if (!text.empty() && is_copy(path, text)) {
+    all_.notices.push_back(
+        fmt::format("{}: left out: it is there twice, as a file or as a copy", readable_name(path.name)));
+    return;
+  }
   if (is_binary(text)) return unread_.push_back({path, "it is not a text file"});
   if (is_of_records(text)) {
     if (!request_.kind) return all_.records.push_back(path.name);

@@ -40,8 +40,9 @@ std::uint64_t identity_of(const RecordedReading& record, std::string_view test, 
   Digest digest(kStart);
   digest.add(record.finished.empty() ? began : record.finished);
   for (const ReadingEnd* end : {&record.from_end, &record.to_end}) {
-    digest.add(end->host);
-    digest.add(end->rail);
+    for (const std::string_view text : {end->host, end->rail, end->nic, end->nic_guid, end->gpu, end->gpu_uuid}) {
+      digest.add(text);
+    }
   }
   digest.add(test);
   for (const auto* number : {&record.round, &record.from, &record.to, &record.size}) digest.add(*number);
