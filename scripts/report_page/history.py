@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from report_page import figure
 from report_page.blocks import Cell, Plot, Section, Table, Number, number, percent, size, text_or_unknown, whole
 from report_page.pair_grid import quantile
-from report_page.rows import key_of, name_of
+from report_page.rows import key_of, name_of, series_of
 from report_page.words import counted, number_text, percent_text, printable, size_text
 
 MOST_VIEWS = 120
@@ -134,10 +134,11 @@ def figure_of_all(history, changes):
     texts = [f"{figure.plain(at)}: {number_text(over, 3)} % over the usual times" for at, over in zip(x, y)]
     data = [dots("launches", x, y, texts, 0)]
     for comparison in history.comparisons:
-        ratios = [row["ratio"] for row in comparison.rows]
-        if ratios and comparison.run:
-            over = 100 * (statistics.median(ratios) - 1)
-            data.append(run_mark(comparison, over, f"{number_text(over, 3)} % over the usual times"))
+        for run, times in times_of_runs(comparison):
+            ratios = [times[sized(row)] / row["usual_us"] for row in comparison.rows if times.get(sized(row)) and row["usual_us"]]
+            if ratios:
+                over = 100 * (statistics.median(ratios) - 1)
+                data.append(run_mark(run, over, f"{number_text(over, 3)} % over the usual times"))
     layout = {"xaxis": {"type": "date"}, "yaxis": {"title": {"text": "time over the usual (%)"}, "zeroline": True}}
     mark_changes(layout, [change for change in changes if not change["row"]])
     return {"data": data, "layout": layout}
@@ -172,14 +173,12 @@ def figure_of_row(history, key, changes):
         for row in comparison.rows:
             if sized(row) == key:
                 shapes += usual_band(row)
-                if comparison.run:
-                    data.append(
-                        run_mark(
-                            comparison,
-                            row["time_us_median"],
-                            f"{number_text(row['time_us_median'])} us, {printable(row['verdict'])}",
-                        )
-                    )
+                together = "" if len(comparison.runs) < 2 else f"all {len(comparison.runs)} runs together: "
+                data += [
+                    run_mark(run, times[key], f"{number_text(times[key])} us, {together}{printable(row['verdict'])}")
+                    for run, times in times_of_runs(comparison)
+                    if times.get(key)
+                ]
     layout = {
         "xaxis": {"type": "date"},
         "yaxis": {"title": {"text": "time (us)"}, "rangemode": "tozero"},
@@ -187,6 +186,17 @@ def figure_of_row(history, key, changes):
     }
     mark_changes(layout, [change for change in changes if change["row"] and sized(change["row"]) == key])
     return {"data": data, "layout": layout}
+
+
+def times_of_runs(comparison):
+    """[(run, {key with size: time})] of each run that was compared."""
+    found = []
+    for run in comparison.runs:
+        times = {(series.key, point.size): point.time_us for series in series_of(run) for point in series.points}
+        if not times and len(comparison.runs) == 1:  # a sweep, whose readings are its rows
+            times = {sized(row): row["time_us_median"] for row in comparison.rows}
+        found.append((run, times))
+    return found
 
 
 def label_of(launch):
@@ -208,13 +218,13 @@ def dots(name, x, y, texts, tone):
     }
 
 
-def run_mark(comparison, y, words):
-    name = figure.plain(comparison.run.file.name)
+def run_mark(run, y, words):
+    name = figure.plain(run.file.name)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": f"run {name}",
-        "x": [comparison.run.context["started_utc"]],
+        "x": [run.context["started_utc"]],
         "y": [y],
         "tone": 5,
         "marker": {"symbol": "diamond", "size": 13},

@@ -7,7 +7,7 @@ import operator
 import statistics
 from dataclasses import dataclass, field
 
-from report_page.sweep import FAILED
+from report_page.sweep import NOT_TRIED, WRONG
 from report_page.words import natural, short_names
 
 MOST_LINES = 1024  # of a map; with more hosts, a line stands for several
@@ -117,7 +117,8 @@ def fill(grid, readings, cells):
     for at, (cell, rate) in enumerate(zip(cells, readings.rates)):
         if rate != rate:
             outcome, reason = readings.why[at]
-            (grid.failed if outcome == FAILED else grid.not_tried).setdefault(cell, []).append(reason)
+            reason = f"{WRONG}: {reason}" if outcome == WRONG else reason
+            (grid.not_tried if outcome == NOT_TRIED else grid.failed).setdefault(cell, []).append(reason)
         elif rates[cell] != rates[cell]:
             rates[cell] = rate
         else:

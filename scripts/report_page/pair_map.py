@@ -9,6 +9,7 @@ from report_page.packing import MANY_CELLS, packed_rates
 from report_page.pair_grid import joined, make_axis, make_grid
 from report_page.pair_hosts import HOST_COLUMNS, host_figure, host_rows, sides_of
 from report_page.pair_marks import frames_of_groups, mark_findings, mark_suspects
+from report_page.sweep import FAILED, WRONG
 from report_page.words import UNKNOWN, counted, number_text, percent_text, printable
 
 MOST_CELLS = 8_000_000  # of all maps of a page
@@ -86,10 +87,12 @@ def summaries(sweep, drawn):
     for kind in drawn:
         readings = sweep.kinds[kind]
         rates = sorted(rate for rate in readings.rates if rate == rate)
-        failed = sum(outcome == "failed" for outcome, _ in readings.why.values())
+        failed = sum(outcome == FAILED for outcome, _ in readings.why.values())
+        wrong = sum(outcome == WRONG for outcome, _ in readings.why.values())
         least, median, most = (number_text(rate) for rate in (rates[0], rates[len(rates) // 2], rates[-1]))
         lines.append(
-            f"{kind}: {counted(len(readings), 'reading')}, {f'{failed:,}' if failed else 'none'} failed; "
+            f"{kind}: {counted(len(readings), 'reading')}, {f'{failed:,}' if failed else 'none'} failed"
+            f"{f', {wrong:,} with wrong data' if wrong else ''}; "
             f"median {median} GB/s, from {least} to {most}."
         )
     return lines
@@ -99,7 +102,7 @@ def left_out(sweep, drawn, most_maps):
     lines = [f"Not drawn, because the page would be too large: {kind}." for kind in drawn[most_maps:]]
     for kind, readings in sweep.kinds.items():
         if kind not in drawn:
-            outcome, reason = readings.why[min(readings.why)] if readings.why else ("failed", "unknown")
+            outcome, reason = readings.why[min(readings.why)] if readings.why else (FAILED, "unknown")
             lines.append(
                 f"Not drawn: {kind}: {counted(len(readings), 'reading')}, none with a figure; the first one: "
                 f"{outcome}: {reason}"
@@ -253,12 +256,13 @@ def failed_rows(kind, axis, grid):
         for cell in sorted(of_cell):
             sender, receiver = grid.pair(cell)
             reasons = "; ".join(dict.fromkeys(of_cell[cell]))
+            outcome = WRONG if any(reason.startswith(WRONG) for reason in of_cell[cell]) else words
             rows.append(
                 [
                     axis.hosts[sender],
                     axis.hosts[receiver],
                     str(kind),
-                    Cell(words, None, "bad" if words == "failed" else "unsure"),
+                    Cell(outcome, None, "unsure" if words == "not tried" else "bad"),
                     reasons,
                 ]
             )

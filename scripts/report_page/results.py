@@ -1,5 +1,7 @@
 """All results of a report: files and folders, in one place."""
 
+import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +55,7 @@ def read_results(paths):
             results.files.append(read_file(path, name))
         except OSError as error:
             results.unreadable.append((name, error.strerror or str(error)))
+    drop_runs_told_twice(results)
     with_readings = [file.sweep for file in results.files if len(file.sweep)]
     if len(with_readings) == 1:
         results.sweep = with_readings[0]
@@ -63,12 +66,25 @@ def read_results(paths):
     return results
 
 
+def drop_runs_told_twice(results):
+    """A run that is in two files, as where one has them all and others have parts: its ranks have the same process IDs."""
+    known = {}
+    for file in results.files:
+        for run in list(file.runs):
+            told = (run.context, run.rows, run.copies, run.steps, run.end)
+            same_time = known.setdefault((run.context["program"], run.context["started_utc"]), [])
+            if told in same_time:
+                file.runs = [one for one in file.runs if one is not run]
+                file.comparisons = [one for one in file.comparisons if one.run is not run]
+            same_time.append(told)
+
+
 def paths_of(given):
     return [path for path, _ in files_of(given, Results([])) if path.is_file()]
 
 
 def files_of(paths, results):
-    """(path, name) of all files, each once: a folder stands for all *.jsonl in it."""
+    """(path, name) of all files, each once, without copies: a folder stands for all *.jsonl in it."""
     listed = {}
     for given in map(Path, paths):
         if given.is_dir():
@@ -78,7 +94,28 @@ def files_of(paths, results):
             listed.update({path.resolve(): (path, printable(path.relative_to(given))) for path in found})
         else:
             listed.setdefault(given.resolve(), (given, printable(given)))
-    return list(listed.values())
+    sizes = Counter(path.stat().st_size for path, _ in listed.values() if path.is_file())
+    known, different = set(), []
+    for path, name in listed.values():
+        if path.is_file() and sizes[path.stat().st_size] > 1:
+            digest = digest_of(path)
+            if digest in known:
+                continue
+            known.add(digest)
+        different.append((path, name))
+    return different
+
+
+def digest_of(path):
+    """Of the contents; of the path where they cannot be read, which is told later."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return str(path)
+    return digest.digest()
 
 
 def is_context_alone(path):

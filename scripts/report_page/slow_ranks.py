@@ -10,10 +10,12 @@ from report_page.words import number_text, percent_text, printable
 
 MOST_VIEWS = 40
 MOST_NOTES = 20
+LEAST_EXCESS = 1.0  # %; below it, and within three times the scatter of the ranks, no rank is pointed at
+SCATTERS = 3
 HOW_TO_READ = (
-    "Each mark is a rank: its own median time relative to the median rank's, the median over the rows. Ranks of a "
-    "collective wait for each other, so a small excess that is always the same rank's is already a sign. The table "
-    "says in how many rows a rank was the slowest most often."
+    "Each mark is a rank: its own median time relative to the median rank's, the median over the rows. A diamond with "
+    f"its name is a rank that takes at least {LEAST_EXCESS:g} % longer, and stands out from the scatter of all ranks. The "
+    "table says in how many rows a rank was the slowest most often: who finished last, which need not be the cause."
 )
 
 
@@ -29,10 +31,11 @@ class Standing:
 
 def section(results):
     runs = [run for run in results.runs() if run.rows]
-    views, rows, notes = [], [], []
+    views, rows, notes, largest = [], [], [], []
     for run in runs:
         for group, standings in standings_of(run).items():
             name = view_name(run, runs, group)
+            largest.append(max((over, stands_out(standings)) for over in excesses_of(standings)))
             views.append((name, rank_figure(run, group, standings)))
             rows += rows_of(name, run, group, standings)
     for run in results.runs():
@@ -69,7 +72,26 @@ def section(results):
         ]
     if notes:
         blocks.append(Words("Notes of the programs", notes[:MOST_NOTES]))
-    return Section("ranks", "Slow ranks", [], blocks, HOW_TO_READ)
+    return Section("ranks", "Slow ranks", words_on(largest), blocks, HOW_TO_READ)
+
+
+def words_on(largest):
+    """`largest`: excess of the slowest rank of each group, and whether that stands out."""
+    if not largest or any(out for _, out in largest):
+        return []
+    return [f"No rank stands out: the slowest takes {number_text(max(largest)[0], 2)} % longer than the median rank."]
+
+
+def excesses_of(standings):
+    """By rank, in the order of ranks."""
+    return [statistics.median(standings[rank].excess) for rank in sorted(standings)]
+
+
+def stands_out(standings):
+    """Whether the slowest rank is one to look at."""
+    excess = excesses_of(standings)
+    scatter = statistics.median(abs(over) for over in excess)
+    return max(excess) >= max(LEAST_EXCESS, SCATTERS * scatter)
 
 
 def view_name(run, runs, group):
@@ -111,13 +133,13 @@ def host_of(run, group, rank):
 
 def rank_figure(run, group, standings):
     ranks = sorted(standings)
-    excess = [statistics.median(standings[rank].excess) for rank in ranks]
+    excess = excesses_of(standings)
     texts = [
         f"rank {rank} on {figure.plain(host_of(run, group, rank))}: {number_text(over, 3)} % over the median rank, "
         f"slowest in {standings[rank].slowest_in} of {standings[rank].rows} rows"
         for rank, over in zip(ranks, excess)
     ]
-    worst = max(range(len(ranks)), key=lambda place: excess[place])
+    worst = max(range(len(ranks)), key=lambda place: excess[place]) if stands_out(standings) else None
     marks = {
         "symbol": ["diamond" if place == worst else "circle" for place in range(len(ranks))],
         "size": [13 if place == worst else 8 for place in range(len(ranks))],
@@ -144,7 +166,9 @@ def rank_figure(run, group, standings):
             **({"dtick": 1} if len(ranks) <= 32 else {}),
         },
         "yaxis": {"title": {"text": "time over the median rank (%)"}, "zeroline": True},
-        "annotations": [
+    }
+    if worst is not None:
+        layout["annotations"] = [
             {
                 "x": ranks[worst],
                 "y": excess[worst],
@@ -154,8 +178,7 @@ def rank_figure(run, group, standings):
                 "ax": 0,
                 "ay": -28,
             }
-        ],
-    }
+        ]
     return {"data": data, "layout": layout}
 
 

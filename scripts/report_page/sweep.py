@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from constants import MOST_GB_PER_SECOND, READING_STATUSES
 from report_page.words import printable, size_text
 
-FIGURE, FAILED, NOT_TRIED = "figure", "failed", "not tried"
+FIGURE, FAILED, WRONG, NOT_TRIED = "figure", "failed", "wrong data", "not tried"
 OF_KIND = ("test", "size_bytes", "from_rail", "to_rail", "both_ways")
-OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "not_tried": NOT_TRIED}
+OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "wrong": WRONG, "not_tried": NOT_TRIED}
 
 
 @dataclass(frozen=True)

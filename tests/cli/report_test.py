@@ -46,15 +46,15 @@ class Verdict(Reporting):  # 1 rank, 1 s
         self.assertIn("exit status 0: every size was measured", page.texts["verdict"])
 
     def test_statuses(self):
-        for status, state in ((6, "Slow"), (7, NOT_JUDGED), (5, "Failed"), (1, "Failed"), (4, "Failed"), (99, "Failed")):
+        for status, state in ((6, "Slow"), (7, NOT_JUDGED), (5, "Wrong data"), (1, "Failed"), (4, "Failed"), (99, "Failed")):
             with self.subTest(status):
                 page = self.report_on(run(status=status))
                 self.assertEqual(state_of(page), state)
                 self.assertIn(f"exit status {status}: the reason of status {status}", page.texts["verdict"])
 
     def test_wrong_data_never_pass(self):
-        self.assertEqual(state_of(self.report_on([context(), *rows(), end(wrong_checks=1)])), "Failed")
-        self.assertEqual(state_of(self.report_on([context(), *rows(), end(fast_enough=False)])), "Failed")
+        self.assertEqual(state_of(self.report_on([context(), *rows(), end(wrong_checks=1)])), "Wrong data")
+        self.assertEqual(state_of(self.report_on([context(), *rows(), end(fast_enough=False)])), "Slow")
         self.assertEqual(state_of(self.report_on([context(), *rows(), end(fast_enough=True)])), "Accepted")
 
     def test_a_run_beside_a_baseline(self):
@@ -101,7 +101,7 @@ class Verdict(Reporting):  # 1 rank, 1 s
     def test_a_good_end_alone_is_no_pass(self):
         later = {**context(), "schema_version": 99}
         for lines, state in (([context(), end()], NOT_JUDGED),
-                             ([context(), row(8, {**measurement(3.0, 8), "wrong_elements": 7}), end()], "Failed"),
+                             ([context(), row(8, {**measurement(3.0, 8), "wrong_elements": 7}), end()], "Wrong data"),
                              ([context(), *rows(), row(8, {**measurement(3.0, 8), "time_us_median": None}), end()], NOT_JUDGED),
                              ([context(), *rows(), end(), later], NOT_JUDGED)):
             self.run_report(self.write("run.jsonl", lines), "--force")
@@ -278,7 +278,7 @@ class Compared(Reporting):  # 1 rank, 1 s
 
     def test_a_failed_run_is_judged_by_its_end(self):
         page = self.compare(self.today(), self.today(status=5))
-        self.assertEqual(state_of(page), "Failed")
+        self.assertEqual(state_of(page), "Wrong data")
         self.assertIn(("site.jsonl", "Accepted"), self.judged(page))
 
     def test_runs_that_were_compared_are_not_compared_again(self):
