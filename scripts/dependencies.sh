@@ -41,7 +41,7 @@ test    module   prometheus_client   python3-prometheus-client  python3-promethe
 test    command  jq                  jq                   jq
 test    command  gnuplot             gnuplot-nox          gnuplot
 report  module   jinja2,plotly       python3-jinja2       python3-jinja2
-report  module   plotly,jinja2       python3-plotly       python3-plotly
+report  module   jinja2,plotly       python3-plotly       python3-plotly
 report  module   matplotlib          python3-matplotlib   python3-matplotlib
 test    module   selenium            python3-selenium     python3-selenium
 test    command  chromedriver        chromium-driver      chromedriver
@@ -104,15 +104,16 @@ package_manager() {
     echo none
 }
 
-# package_of KIND NAME: prints the package that has it; nothing if the table or the package manager has none.
+# package_of KIND NAME: prints the package that has it, or the packages of several modules; nothing if the table or the
+# package manager has none.
 package_of() {
-    local manager kind name apt dnf package
+    local manager kind name apt dnf package packages=()
     manager=$(package_manager)
     while read -r _ kind name apt dnf; do
         [[ $kind == "$1" && $name == "$2" ]] || continue
         package=$apt
         [[ $manager != dnf ]] || package=$dnf
-        [[ $manager == none || $package == - ]] || echo "$package"
-        return
+        [[ $manager == none || $package == - ]] || packages+=("$package")
     done <<<"$(dependency_table | grep -v '^#')"
+    [[ ${#packages[@]} -eq 0 ]] || echo "${packages[*]}"
 }

@@ -42,7 +42,7 @@ find_missing() {
         # Ubuntu has Chromium only as a snap; without it the tests in a browser are skipped.
         ! { [[ $package == chromium* ]] && grep -qs '^ID=ubuntu' /etc/os-release; } || continue
         is_there "$kind" "$name" && continue
-        missing_names+=("$name")
+        [[ " ${missing_names[*]} " == *" $name "* ]] || missing_names+=("$name")
         [[ " ${missing_packages[*]} " == *" $package "* ]] || missing_packages+=("$package")
     done <<<"$(dependency_table | grep -v '^#')"
 }

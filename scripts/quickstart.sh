@@ -9,8 +9,8 @@ usage() {
     cat <<'EOT'
 usage: scripts/quickstart.sh [-np N] [--no-run] [-- ARGUMENTS]
 
-Installs missing packages (scripts/install_deps.sh), builds into build/, and
-runs all_reduce_perf on this host.
+Installs missing packages (scripts/install_deps.sh), builds into build/, runs
+all_reduce_perf on this host, and names three commands to try next.
 
   -np N          number of ranks (default: 2, 4 or 8, as this process may use
                  cores)
@@ -22,9 +22,9 @@ Exit status: that of all_reduce_perf, or of the step that failed before it.
 EOT
 }
 
-# run_benchmark RANKS ARGUMENTS...: replaces this process, so that the exit status is the program's.
+# run_benchmark RANKS ARGUMENTS...: ends with the program's exit status.
 run_benchmark() {
-    local ranks=$1 cores command
+    local ranks=$1 cores command status=0
     shift
     cores=$(core_count)
     command=(mpirun -np "${ranks:-$(default_ranks "$cores")}")
@@ -37,7 +37,20 @@ run_benchmark() {
     say "from $PWD, running:"
     printf '\n    %s%s\n\n' "${mpi_environment[*]:+${mpi_environment[*]} }" "$(quoted "${command[@]}")"
     # Otherwise mpirun would forward our standard input to rank 0.
-    exec "${command[@]}" </dev/null
+    "${command[@]}" </dev/null || status=$?
+    say_next
+    exit "$status"
+}
+
+say_next() {
+    echo
+    say "to try next:"
+    cat <<'EOT'
+
+    build/fabricbench list             # all programs, by the question that they answer
+    build/fabricbench doctor           # what this host lacks for which of them
+    build/fabricbench send_recv_lat    # the latency between two ranks
+EOT
 }
 
 main() {

@@ -192,7 +192,6 @@ class Compare(BaselineTest):  # 2 ranks, 6 s
     def test_what_is_wrong_is_said_in_one_line(self):
         self.make_baseline(100)
         for status, message, arguments in (
-                (2, "no command is given; start with list, or see --help", ()),
                 (2, "there is no program or command 'comapre'; the nearest is compare; 'fabricbench list' has them all",
                  ("comapre",)),
                 (2, f"'{self.baseline}' is the baseline, and there is no run; give its file as well",

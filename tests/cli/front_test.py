@@ -28,6 +28,8 @@ class List(FrontTest):  # 1 rank, 10 s
         for question in ("Is my network fine?", "Which node, NIC or link is slow?", "Is this number normal?"):
             self.assertIn(question, lines)
         self.refused(2, "fabricbench: list takes no words, and was given 'x'", "list", "x")
+        bare = self.front()
+        self.assertEqual((bare.returncode, bare.stdout, bare.stderr), (0, result.stdout, ""))
 
     def test_help_names_the_commands(self):
         result = self.front("--help")
@@ -71,7 +73,6 @@ class List(FrontTest):  # 1 rank, 10 s
         self.refused(2, "fabricbench: '--dry-rn' is no command; the nearest is --dry-run; options come behind one, see --help",
                      "--dry-rn", "all_reduce")
         self.refused(2, "fabricbench: '--hosts' is no command; options come behind one, see --help", "--hosts", "a")
-        self.refused(2, "fabricbench: no command is given; start with list, or see --help")
 
 
 class Run(FrontTest):  # 1 rank, 10 s
@@ -365,6 +366,17 @@ class Doctor(FrontTest):  # 2 ranks, 20 s
         self.assertEqual(self.state_of("two ranks", result), ("unknown", "all_reduce_perf ended with status 1"))
         self.assertEqual(result.returncode, 7)
         self.assertIn("Whether programs work here is unknown; see above.", result.stdout)
+
+    def test_a_remedy_installs_all_that_is_missing(self):
+        """Of two modules, too: the command installed one of them."""
+        text = (SCRIPTS / "doctor_checks.sh").read_text()
+        several = re.findall(r"look_for module (\w+(?:,\w+)+) ", text)
+        self.assertTrue(several)
+        for names in several:
+            said = subprocess.run(["bash", "-c", f'. "$0/lib.sh"; . "$0/dependencies.sh"; package_of module {names}', SCRIPTS],
+                                  capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
+            expected = [f"python3-{name}" for name in names.split(",")] if shutil.which("apt-get") or shutil.which("dnf") else []
+            self.assertEqual(said.split(), expected)
 
     def test_no_programs(self):
         result = self.front("doctor", "--programs", self.folder)

@@ -50,7 +50,7 @@ std::string help() {
 }
 
 ExitStatus run_command(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw UsageError("no command is given; start with list, or see --help");
+  if (arguments.empty()) return list_entries({});
   const std::string& first = arguments.front();
   const std::vector<std::string> others(arguments.begin() + 1, arguments.end());
   if (first == "help" && !others.empty()) return run_command({others.front(), "--help"});
