@@ -152,6 +152,19 @@ TEST(AllDevices, OfAHostWithADeadRailAreNotItsStorage) {
   }
 }
 
+TEST(AllDevices, OfAContainerAreItsVirtualFunctionsWhereItCannotOpenTheAdapters) {
+  const Names adapters = {"mlx5_0", "mlx5_1"};
+  const Names functions = {"mlx5_2", "mlx5_3"};
+  std::vector<RankPorts> ranks(4, rank_of("a", functions, adapters));
+  for (std::size_t rank = 2; rank < 4; ++rank) ranks[rank] = rank_of("b", functions, adapters);
+  for (RankPorts& rank : ranks) {
+    for (PortSeen& port : rank.active) port = {port.device, 1, PortDistance::kUnknown, "InfiniBand, 400 Gb/s", true};
+  }
+  for (const char* const rule : {"all", "rail", "auto"}) {
+    EXPECT_EQ(devices(rule, ranks), (Names{"mlx5_2", "mlx5_3", "mlx5_2", "mlx5_3"})) << rule;
+  }
+}
+
 TEST(AllDevices, TakeAsManyRanks) {
   EXPECT_EQ(refusal("all", ranks_of({"a", "b"}, 2)),
             (Refusal{ExitStatus::kUsage,

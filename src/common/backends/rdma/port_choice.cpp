@@ -316,6 +316,14 @@ class Choice {
   PortChoice choice_;
 };
 
+/// Virtual functions are unusual beside active ports of adapters. Where they are all that is active, as in a container
+/// that sees its host's adapters and cannot open them, they are what it has.
+void take_functions_for_adapters(RankPorts& ports) {
+  const auto is_function = [](const PortSeen& port) { return port.virtual_function; };
+  if (!std::all_of(ports.active.begin(), ports.active.end(), is_function)) return;
+  for (PortSeen& port : ports.active) port.virtual_function = false;
+}
+
 bool is_digit(char character) { return std::isdigit(static_cast<unsigned char>(character)) != 0; }
 
 /// Removes the leading digits from `text`, and returns them without leading zeros.
@@ -331,7 +339,9 @@ std::string_view take_number(std::string_view& text) {
 }  // namespace
 
 PortChoice choose_ports(std::string_view rule, const std::vector<RankPorts>& ranks, const std::vector<Pair>& pairs) {
-  return Choice(rule, ranks, pairs).take();
+  std::vector<RankPorts> seen = ranks;
+  for (RankPorts& rank : seen) take_functions_for_adapters(rank);
+  return Choice(rule, seen, pairs).take();
 }
 
 bool naturally_before(std::string_view first, std::string_view second) {

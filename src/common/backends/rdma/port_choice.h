@@ -63,9 +63,9 @@ struct PortChoice {
 /// - names separated by commas: the k-th rank of each host takes the k-th device; with n times as many ranks, each
 ///   device is taken n times, in turn;
 /// - `all`: the active devices of each host by name; a host must have as many ranks as active devices. If it has more
-///   devices than ranks, virtual functions and devices of another kind than most of the job are left out (storage
-///   NICs). If it has fewer, some ranks get devices that are not active, preferably those that other hosts use, so that
-///   ranks keep their rails;
+///   devices than ranks, virtual functions (beside active ports of adapters) and devices of another kind than most of
+///   the job are left out (storage NICs). If it has fewer, some ranks get devices that are not active, preferably those
+///   that other hosts use, so that ranks keep their rails;
 /// - `rail`: the same, and both ranks of a pair must get devices of the same name;
 /// - `auto`: the nearest device; of several, the one with the fewest ranks so far.
 /// The two ranks of a pair within one host count as one and take the same device, unless one of them is in other pairs
