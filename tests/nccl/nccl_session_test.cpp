@@ -320,5 +320,16 @@ TEST_F(NcclSessionTest, CanBeAbandonedFromAnotherThreadWhileItWaits) {
   EXPECT_THROW(session->backend(0).barrier(), Error);
 }
 
+/// Communicators are released on threads that have chosen no device.
+TEST_F(NcclSessionTest, MakesNoContextOnAnotherGpuWhenItEnds) {
+  for (const bool abandons : {false, true}) {
+    auto session = make_session();
+    const int contexts = fake_cuda_contexts();
+    if (abandons) session->abandon();
+    session.reset();
+    EXPECT_EQ(fake_cuda_contexts(), contexts) << abandons;
+  }
+}
+
 }  // namespace nccl_session_test
 }  // namespace fabricbench::nccl

@@ -143,6 +143,21 @@ ncclResult_t join(ncclComm_t* communicator, int ranks, const ncclUniqueId& id, i
   return finish_with_group([rank] { return finish_joining(rank); });
 }
 
+/// As NCCL, which goes back to the device that was current: where none was chosen, that makes a context on the first.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    cudaGetDevice(&before_);
+    cudaSetDevice(device);
+  }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
+
 }  // namespace
 
 void set_last_error(const std::string& text) {
@@ -184,6 +199,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUni
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   if (fails()) return ncclSystemError;
   if (communicator == nullptr) return ncclSuccess;
+  const fake_nccl::CurrentDevice device(communicator->rank->device);
   fake_nccl::wait_for_graphs(*communicator->rank);
   fake_nccl::close_profiler(*communicator->rank);
   delete communicator;  // what is still in a stream shares the rank
@@ -194,6 +210,7 @@ ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   if (fails()) return ncclSystemError;
   if (communicator == nullptr) return ncclSuccess;
   Rank& rank = *communicator->rank;
+  const fake_nccl::CurrentDevice device(rank.device);
   rank.aborted = true;
   while (rank.running > 0) std::this_thread::yield();
   fake_nccl::wait_for_graphs(rank);

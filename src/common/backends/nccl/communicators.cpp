@@ -57,6 +57,16 @@ struct Making {
   }
 };
 
+/// Makes a communicator's device current while NCCL releases it. NCCL goes back to the device that was current before,
+/// which on a new thread is GPU 0, and going there makes a context. A device may be lost, and no hindrance.
+std::unique_ptr<const cuda::DeviceGuard> current_if_there(int device) {
+  try {
+    return std::make_unique<const cuda::DeviceGuard>(device);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 Communicators::Communicators(std::shared_ptr<const Library> library, const ncclUniqueId& id, CommunicatorPlan plan)
@@ -105,8 +115,11 @@ void Communicators::abort() noexcept {
       const std::lock_guard lock(querying_);
       if (aborted_.exchange(true)) return;
     }
-    const bool ended = finish_within(kAbortLimit, [library = library_, handles = handles_] {
-      for (const ncclComm_t communicator : *handles) library->functions().abort(communicator);
+    const bool ended = finish_within(kAbortLimit, [library = library_, handles = handles_, local = plan_.local] {
+      for (std::size_t i = 0; i < local.size(); ++i) {
+        const auto device = current_if_there(local[i].device);
+        library->functions().abort((*handles)[i]);
+      }
     });
     if (!ended) fmt::print(stderr, "nccl: ncclCommAbort has not ended within {} s\n", kAbortLimit);
   } catch (const std::exception& error) {
@@ -116,9 +129,10 @@ void Communicators::abort() noexcept {
 
 void Communicators::destroy() noexcept {
   try {
-    const bool ended = finish_within(plan_.time_limit, [library = library_, handles = handles_] {
-      for (const ncclComm_t communicator : *handles) {
-        check(*library, library->functions().destroy(communicator), "ncclCommDestroy");
+    const bool ended = finish_within(plan_.time_limit, [library = library_, handles = handles_, local = plan_.local] {
+      for (std::size_t i = 0; i < local.size(); ++i) {
+        const auto device = current_if_there(local[i].device);
+        check(*library, library->functions().destroy((*handles)[i]), "ncclCommDestroy");
       }
     });
     if (!ended) fmt::print(stderr, "nccl: ncclCommDestroy has not ended within {} s\n", plan_.time_limit);
