@@ -13,18 +13,6 @@ constexpr int kSameLayout = 100;  // versions are compatible if they agree when 
 
 std::string minor_text(int version) { return fmt::format("{}.{}", version / 10000, version / 100 % 100); }
 
-/// With the leading members that NCCL 2.29 and newer expect; a template, because 2.28 has no such members.
-template <typename Requirements>
-Requirements empty_requirements() {
-  Requirements requirements{};
-  if constexpr (requires { requirements.magic; }) {
-    requirements.size = sizeof requirements;
-    requirements.magic = 0xcafebeef;  // NCCL_API_MAGIC
-    requirements.version = NCCL_VERSION_CODE;
-  }
-  return requirements;
-}
-
 /// Barriers and signals of the network, a set for each block, and connections between all ranks. NCCL 2.29.7 replaced
 /// the flag for the latter by a kind, of which 1 is NCCL_GIN_CONNECTION_FULL.
 template <typename Requirements>
@@ -84,7 +72,8 @@ DeviceCommunicator::DeviceCommunicator(DeviceCommunicator&&) noexcept = default;
 DeviceCommunicator::~DeviceCommunicator() = default;
 
 ncclResult_t DeviceCommunicator::create(ncclComm_t communicator) {
-  auto requirements = empty_requirements<ncclDevCommRequirements>();
+  // From 2.29 on not all zero: contexts for the network, the traffic class of NCCL_IB_TC, strong signals.
+  ncclDevCommRequirements requirements = FABRICBENCH_INITIAL_REQUIREMENTS;
   requirements.lsaBarrierCount = state_->ctas;
   requirements.lsaMultimem = uses_multimem(state_->implementation);
   if (uses_gin(state_->implementation)) require_gin(requirements, state_->ctas);
