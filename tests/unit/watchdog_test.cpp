@@ -192,7 +192,7 @@ TEST(RanksToAsk, AreEightAtMost) {
 using Action = StallDetector::Action;
 
 TEST(StallDetector, ReportsFromHalfOfTheTimeOnAndEndsWhenAllHasPassed) {
-  StallDetector detector(0, 8, {.steps = 5, .time = 100, .awake = 0});
+  StallDetector detector(0, 8, 0, {.steps = 5, .time = 100, .awake = 0});
   const struct {
     Seconds time;
     Action action;
@@ -207,15 +207,29 @@ TEST(StallDetector, ReportsFromHalfOfTheTimeOnAndEndsWhenAllHasPassed) {
 
 TEST(StallDetector, LeavesTheFirstWordToRankZero) {
   for (const int rank : {1, 2, 1000}) {
-    StallDetector detector(rank, 8, {.steps = 5, .time = 100, .awake = 0});
+    StallDetector detector(rank, 8, 0, {.steps = 5, .time = 100, .awake = 0});
     EXPECT_EQ(detector.look({.steps = 5, .time = 104, .awake = 0}).action, Action::kReport);
-    EXPECT_EQ(detector.look({.steps = 5, .time = 111.999, .awake = 0}).action, Action::kReport);
-    EXPECT_EQ(detector.look({.steps = 5, .time = 112, .awake = 0}).action, Action::kEnd);  // 8 * 1.25 + 2
+    EXPECT_EQ(detector.look({.steps = 5, .time = 110.999, .awake = 0}).action, Action::kReport);
+    EXPECT_EQ(detector.look({.steps = 5, .time = 111, .awake = 0}).action, Action::kEnd);  // 8 * 1.125 + 2
+  }
+}
+
+/// A look may come an eighth of the timeout late.
+TEST(StallDetector, EndsWithinAQuarterMoreAndTwoSecondsWhoeverIsStuck) {
+  for (const Seconds timeout : {1., 3., 60., 300.}) {
+    const Seconds most = 1.25 * timeout + 2;
+    const Seconds late = timeout / 8;
+    const Seconds others = StallDetector::patience(1, timeout, 0);
+    const Seconds grace = (others - timeout) / 2;
+    EXPECT_EQ(StallDetector::patience(1, timeout, grace), others);
+    EXPECT_GT(StallDetector::patience(0, timeout, grace), timeout);
+    EXPECT_LT(StallDetector::patience(0, timeout, grace), others);
+    EXPECT_LE(others + late, most);
   }
 }
 
 TEST(StallDetector, BeginsAnewWithEveryProgress) {
-  StallDetector detector(0, 8, {.steps = 5, .time = 100, .awake = 50});
+  StallDetector detector(0, 8, 0, {.steps = 5, .time = 100, .awake = 50});
   EXPECT_EQ(detector.look({.steps = 5, .time = 107, .awake = 50}).action, Action::kReport);
   const StallDetector::Stall gone_on = detector.look({.steps = 6, .time = 108, .awake = 54});
   EXPECT_EQ(gone_on.action, Action::kNothing);
@@ -229,22 +243,48 @@ TEST(StallDetector, BeginsAnewWithEveryProgress) {
 }
 
 TEST(StallDetector, TakesANumberOfStepsThatWentBackForProgressToo) {
-  StallDetector detector(0, 8, {.steps = 5, .time = 100, .awake = 0});
+  StallDetector detector(0, 8, 0, {.steps = 5, .time = 100, .awake = 0});
   EXPECT_EQ(detector.look({.steps = 4, .time = 109, .awake = 0}).action, Action::kNothing);
 }
 
 TEST(StallDetector, SaysHowMuchOfTheTimeTheMainThreadWasAwake) {
-  StallDetector detector(3, 8, {.steps = 5, .time = 100, .awake = 20});
+  StallDetector detector(3, 8, 0, {.steps = 5, .time = 100, .awake = 20});
   EXPECT_EQ(detector.look({.steps = 5, .time = 105, .awake = 25}).busy, 1);
   EXPECT_EQ(detector.look({.steps = 5, .time = 110, .awake = 25}).busy, 0.5);
   EXPECT_EQ(detector.look({.steps = 5, .time = 114, .awake = 25.07}).busy, (25.07 - 20) / 14);
 }
 
 TEST(StallDetector, LooksEightTimesBeforeTheEndButNotTooOftenOrTooRarely) {
-  const auto interval = [](Seconds timeout) { return StallDetector(0, timeout, {}).interval(); };
-  EXPECT_EQ(interval(4), 0.5);
-  EXPECT_EQ(interval(0.1), 0.05);
-  EXPECT_EQ(interval(60), 1);
+  EXPECT_EQ(StallDetector::interval(4), 0.5);
+  EXPECT_EQ(StallDetector::interval(0.1), 0.05);
+  EXPECT_EQ(StallDetector::interval(60), 1);
+}
+
+TEST(StallDetector, LooksMoreAndMoreRarelyWhileStepsAdvance) {
+  StallDetector detector(3, 80, 0, {.steps = 5, .time = 100, .awake = 0});
+  std::vector<Seconds> pauses;
+  for (std::uint64_t steps = 6; steps < 12; ++steps) {
+    pauses.push_back(detector.look({.steps = steps, .time = 100, .awake = 0}).next_look_s);
+  }
+  EXPECT_EQ(pauses, (std::vector<Seconds>{2, 4, 8, 10, 10, 10}));
+  EXPECT_EQ(detector.look({.steps = 11, .time = 101, .awake = 0}).next_look_s, 1);
+  EXPECT_EQ(detector.look({.steps = 12, .time = 102, .awake = 0}).next_look_s, 2);
+}
+
+TEST(StallDetector, LooksAtLeastAsOftenAsBeforeWhereTheLimitIsShort) {
+  for (const Seconds timeout : {0.1, 4.}) {
+    StallDetector detector(3, timeout, 0, {});
+    EXPECT_EQ(detector.look({.steps = 1}).next_look_s, StallDetector::interval(timeout));
+  }
+}
+
+TEST(StallDetector, EndsThoughTheClockGoesBackByMoreThanTheTimeout) {
+  ForwardTime clock;
+  StallDetector detector(0, 8, 0, {.steps = 5, .time = clock.after(1000), .awake = 0});
+  EXPECT_EQ(detector.look({.steps = 5, .time = clock.after(1003), .awake = 0}).stuck_s, 3);
+  EXPECT_EQ(detector.look({.steps = 5, .time = clock.after(3), .awake = 0}).stuck_s, 3);
+  EXPECT_EQ(detector.look({.steps = 5, .time = clock.after(5), .awake = 0}).action, Action::kReport);
+  EXPECT_EQ(detector.look({.steps = 5, .time = clock.after(8), .awake = 0}).action, Action::kEnd);
 }
 
 TEST(Heartbeat, CountsStepsAndSaysWhatIsDone) {

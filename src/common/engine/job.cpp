@@ -14,8 +14,11 @@ namespace fabricbench {
 
 namespace {
 
-/// For steps other than measuring.
-Watched watched(const Watchdog& watchdog) { return {.name = watchdog.name(), .grace = 2 + 0.25 * watchdog.timeout()}; }
+/// For steps other than measuring. Half of what the other processes wait longer than the first one.
+Watched watched(const Watchdog& watchdog) {
+  const Seconds timeout = watchdog.timeout();
+  return {.name = watchdog.name(), .grace = (StallDetector::patience(1, timeout, 0) - timeout) / 2};
+}
 
 }  // namespace
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kMostAddresses = 16;
 constexpr std::size_t kActivityBytes = 256;
+constexpr int kWantedBufferBytes = 8 << 20;  // the kernel grants less: 208 KiB, which is 50 to 550 datagrams
 
 /// The IPv4 addresses of this host's interfaces, including the loopback, by which ranks of the same host send.
 std::vector<sockaddr_in> local_addresses(in_port_t port) {
@@ -48,7 +49,7 @@ sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&ad
 
 }  // namespace
 
-enum class ProcessTable::Purpose : std::uint8_t { kHere, kReport, kAskForStack };
+enum class ProcessTable::Purpose : std::uint8_t { kHere, kReport, kAsk, kAskForStack };
 
 struct ProcessTable::Datagram {
   std::uint64_t job;
@@ -59,15 +60,18 @@ struct ProcessTable::Datagram {
   std::int32_t rank;
   bool resting;
   Purpose purpose;
+  std::uint8_t way;  // the place of the address in the list of rank 0's
   std::array<char, kActivityBytes> activity;
 };
 
-ProcessTable::ProcessTable(const mpi::Communicator& world) : rank_(world.rank()), size_(world.size()) {
+ProcessTable::ProcessTable(const mpi::Communicator& world)
+    : ProcessTable(world.rank(), world.size(), share_loopback(world),
+                   [&world](Bytes own) { return world.broadcast(std::move(own)); }) {}
+
+ProcessTable::ProcessTable(int rank, int size, bool on_one_host, const Share& share) : rank_(rank), size_(size) {
   socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  const bool on_one_host = share_loopback(world);
-  if (on_one_host && !world.is_root()) (void)bind_to(INADDR_LOOPBACK);  // else to any address when it sends
-  const std::vector<std::uint8_t> message =
-      world.broadcast(world.is_root() ? open_and_list_addresses(on_one_host) : std::vector<std::uint8_t>());
+  if (on_one_host && rank != 0) (void)bind_to(INADDR_LOOPBACK);  // else to any address when it sends
+  const Bytes message = share(rank == 0 ? open_and_list_addresses(on_one_host) : Bytes());
   std::memcpy(&job_, message.data(), sizeof job_);
   addresses_.resize((message.size() - sizeof job_) / sizeof(sockaddr_in));
   std::memcpy(addresses_.data(), message.data() + sizeof job_, addresses_.size() * sizeof(sockaddr_in));
@@ -90,13 +94,14 @@ std::optional<sockaddr_in> ProcessTable::bind_to(in_addr_t address) const {
 
 /// Opens the socket, and returns the job's number followed by the addresses. Runs on rank 0. Nobody but this host gets
 /// to the loopback.
-std::vector<std::uint8_t> ProcessTable::open_and_list_addresses(bool on_one_host) {
+ProcessTable::Bytes ProcessTable::open_and_list_addresses(bool on_one_host) {
   job_ = draw_secret();
+  (void)setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &kWantedBufferBytes, sizeof kWantedBufferBytes);
   std::vector<sockaddr_in> addresses;
   if (const auto own = bind_to(on_one_host ? INADDR_LOOPBACK : INADDR_ANY)) {
     addresses = on_one_host ? std::vector{*own} : local_addresses(own->sin_port);
   }
-  std::vector<std::uint8_t> message(sizeof job_ + addresses.size() * sizeof(sockaddr_in));
+  Bytes message(sizeof job_ + addresses.size() * sizeof(sockaddr_in));
   std::memcpy(message.data(), &job_, sizeof job_);
   std::memcpy(message.data() + sizeof job_, addresses.data(), addresses.size() * sizeof(sockaddr_in));
   return message;
@@ -109,24 +114,39 @@ void ProcessTable::report(const ProcessReport& report) {
     return;
   }
   Datagram datagram{job_,  report.steps,   report.stuck_s,   report.busy, report.deaf_s,
-                    rank_, report.resting, Purpose::kReport, {}};
+                    rank_, report.resting, Purpose::kReport, 0,           {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   send(datagram);
 }
 
-std::set<int> ProcessTable::say_here() {
+void ProcessTable::say_here() {
+  if (rank_ == 0) return;
   Datagram here{};
   here.job = job_;
   here.rank = rank_;
-  if (rank_ != 0) send(here);
+  send(here);
+}
+
+std::set<int> ProcessTable::listen() {
   take_down_all();
   return std::exchange(here_, {});
 }
 
+void ProcessTable::ask(const std::vector<int>& ranks) {
+  if (rank_ != 0 && !ranks.empty()) say_here();
+  for (const int rank : ranks) {
+    if (const auto sender = senders_.find(rank); sender != senders_.end()) say(Purpose::kAsk, sender->second);
+  }
+}
+
 /// To rank 0. What is lost is sent again soon, and there is nobody to report an error to.
-void ProcessTable::send(const Datagram& datagram) {
-  for (const sockaddr_in& address : addresses_) {
-    (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(address), sizeof address);
+void ProcessTable::send(Datagram datagram) {
+  constexpr int kMostUnanswered = 4;
+  if (unanswered_++ >= kMostUnanswered) way_.reset();
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    if (way_ && *way_ != i) continue;
+    datagram.way = static_cast<std::uint8_t>(i);
+    (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(addresses_[i]), sizeof addresses_[i]);
   }
 }
 
@@ -148,15 +168,19 @@ void ProcessTable::take_down_all() {
 void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) {
   here_.insert(datagram.rank);
   if (rank_ != 0) {
+    way_ = datagram.way;
+    unanswered_ = 0;
     asked_for_stack_ = asked_for_stack_ || datagram.purpose == Purpose::kAskForStack;
-  } else if (datagram.purpose == Purpose::kReport) {
+    if (datagram.purpose == Purpose::kAsk) say_here();
+    return;
+  }
+  if (datagram.purpose == Purpose::kReport) {
     const std::string activity(datagram.activity.data(), strnlen(datagram.activity.data(), kActivityBytes));
-    senders_[datagram.rank] = from;
     reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, activity,
                                datagram.busy,  datagram.resting, datagram.deaf_s};
-  } else {
-    say(Purpose::kHere, from);
   }
+  senders_[datagram.rank] = {from, datagram.way};
+  say(Purpose::kHere, senders_[datagram.rank]);
 }
 
 void ProcessTable::ask_for_stacks(const std::vector<int>& ranks) {
@@ -171,11 +195,20 @@ bool ProcessTable::is_asked_for_stack() {
 }
 
 /// What is lost is lost.
-void ProcessTable::say(Purpose purpose, const sockaddr_in& to) {
+void ProcessTable::say(Purpose purpose, const Sender& to) {
   Datagram datagram{};
   datagram.job = job_;
   datagram.purpose = purpose;
-  (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(to), sizeof to);
+  datagram.way = to.way;
+  (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(to.address), sizeof to.address);
+}
+
+bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now) {
+  const bool is_due = roll.is_due(now);
+  if (is_due) table.say_here();
+  for (const int rank : table.listen()) roll.hear(rank, now);
+  table.ask(roll.to_ask(now));
+  return is_due;
 }
 
 }  // namespace fabricbench

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +13,7 @@
 
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
+#include "common/watch/roll_call.h"
 
 namespace fabricbench {
 
@@ -26,13 +29,19 @@ struct ProcessReport {
 };
 
 /// Carries reports to rank 0 by UDP, independently of MPI. Each report is one datagram to every address of rank 0's
-/// host, or to its loopback if all ranks are on one host, and is repeated, so it needs no answer. A job whose hosts
-/// cannot reach each other by UDP still ends; its ranks then count as silent. Besides, ranks say that they are there,
-/// and rank 0 answers.
+/// host, or to its loopback if all ranks are on one host, until rank 0 has answered: it answers all that it hears, and
+/// says which address that had come by. A job whose hosts cannot reach each other by UDP still ends; its ranks then
+/// count as silent. Besides, ranks say that they are there.
 class ProcessTable {
  public:
+  using Bytes = std::vector<std::uint8_t>;
+  /// Returns what rank 0 passed, on every rank.
+  using Share = std::function<Bytes(Bytes)>;
+
   /// Collective: rank 0 opens a socket and tells all ranks its addresses.
   explicit ProcessTable(const mpi::Communicator& world);
+  /// The same without MPI. `on_one_host`: whether all ranks are.
+  ProcessTable(int rank, int size, bool on_one_host, const Share& share);
   ProcessTable(const ProcessTable&) = delete;
   ProcessTable& operator=(const ProcessTable&) = delete;
   ~ProcessTable();
@@ -40,9 +49,12 @@ class ProcessTable {
   /// Sends this rank's report. On rank 0: records it, together with all reports that have arrived.
   void report(const ProcessReport& report);
 
-  /// Says that this rank is there. Returns whose word has arrived since the last call: on rank 0 that of any rank, on
-  /// others that of rank 0.
-  [[nodiscard]] std::set<int> say_here();
+  /// On ranks other than 0: says that this rank is there.
+  void say_here();
+  /// Whose word has arrived since the last call: on rank 0 that of any rank, on others that of rank 0.
+  [[nodiscard]] std::set<int> listen();
+  /// Asks these ranks for a word, as far as they were ever heard. They answer when they listen next.
+  void ask(const std::vector<int>& ranks);
 
   /// On rank 0: asks these ranks, which have reported, to print their stacks.
   void ask_for_stacks(const std::vector<int>& ranks);
@@ -55,11 +67,17 @@ class ProcessTable {
  private:
   enum class Purpose : std::uint8_t;
   struct Datagram;
+  /// Of a rank that rank 0 has heard.
+  struct Sender {
+    sockaddr_in address;
+    std::uint8_t way;  // which of rank 0's addresses its last word came by
+  };
+
   [[nodiscard]] std::optional<sockaddr_in> bind_to(in_addr_t address) const;
-  [[nodiscard]] std::vector<std::uint8_t> open_and_list_addresses(bool on_one_host);
-  void send(const Datagram& datagram);
+  [[nodiscard]] Bytes open_and_list_addresses(bool on_one_host);
+  void send(Datagram datagram);
   void take_down_all();
-  void say(Purpose purpose, const sockaddr_in& to);
+  void say(Purpose purpose, const Sender& to);
   void take_down(const Datagram& datagram, const sockaddr_in& from);
 
   int rank_;
@@ -67,10 +85,16 @@ class ProcessTable {
   int socket_ = -1;
   std::uint64_t job_ = 0;  // random, so that another job's datagrams are ignored
   std::vector<sockaddr_in> addresses_;
+  std::optional<std::size_t> way_;  // the one of them that rank 0 has answered for; empty: all of them
+  int unanswered_ = 0;              // datagrams since rank 0's last word
   std::map<int, ProcessReport> reports_;
-  std::map<int, sockaddr_in> senders_;  // of the reports
+  std::map<int, Sender> senders_;
   bool asked_for_stack_ = false;
-  std::set<int> here_;  // who said so since the last look
+  std::set<int> here_;  // who was heard since the last look
 };
+
+/// Takes down who was heard, says now and then that this process is there too, and asks who has been silent for long.
+/// To be called at every look. Returns whether it has said so now.
+bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now);
 
 }  // namespace fabricbench

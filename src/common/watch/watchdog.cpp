@@ -89,7 +89,7 @@ struct Watchdog::Group {
         first(group.broadcast(known.name)),
         watched(std::move(known)),
         table(group),
-        roll(patience) {}
+        roll(patience, group.rank()) {}
 
   /// Now that they meet. On processes other than the first one: that one only.
   void hear_all(Seconds now) {
@@ -107,7 +107,7 @@ struct Watchdog::Group {
 
 Watchdog::Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
                    std::function<void(const std::string&)> on_timeout)
-    : name_(std::move(name)), rank_(rank), on_timeout_(std::move(on_timeout)) {
+    : name_(std::move(name)), rank_(rank), jitter_(rank), on_timeout_(std::move(on_timeout)) {
   set_limit(timeout, action);
 }
 
@@ -134,8 +134,8 @@ void Watchdog::stop() {
 
 void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
   auto met = std::make_unique<Group>(group, std::move(watched), patience());
-  met->hear_all(sight().time);
   const std::lock_guard lock(mutex_);
+  met->hear_all(sight().time);
   group_ = std::move(met);
   heartbeat_.restart();
   is_new_ = true;
@@ -159,10 +159,11 @@ void Watchdog::be_alone() {
 /// The first calls are answered at once, so that who gets stuck soon was heard before.
 void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
   auto all = std::make_unique<Group>(world, std::move(watched), patience());
-  std::set<int> heard = all->table.say_here();
-  for (int answer = 0; answer < 2; ++answer) {
-    world.barrier();
-    heard.merge(all->table.say_here());
+  std::set<int> heard;
+  for (int answer = 0; answer < 3; ++answer) {
+    all->table.say_here();
+    heard.merge(all->table.listen());
+    if (answer < 2) world.barrier();
   }
   const std::lock_guard lock(mutex_);
   world_ = std::move(all);
@@ -171,7 +172,7 @@ void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
 
 Seconds Watchdog::patience() const {
   constexpr Seconds kAny = 1;  // nobody looks
-  return StallDetector::patience(rank_, timeout_ > 0 ? timeout_ : kAny);
+  return StallDetector::patience(rank_, timeout_ > 0 ? timeout_ : kAny, 0);
 }
 
 Watchdog::Group* Watchdog::company() const { return group_ ? group_.get() : world_.get(); }
@@ -194,9 +195,9 @@ std::string Watchdog::activity() const {
   return state.empty() ? heartbeat_.activity() : fmt::format("{} ({})", heartbeat_.activity(), state);
 }
 
-StallDetector::Sight Watchdog::sight() const {
+StallDetector::Sight Watchdog::sight() {
   const std::chrono::duration<Seconds> time = SteadyClock::now().time_since_epoch();
-  return {heartbeat_.progress(), time.count(), time_awake()};
+  return {heartbeat_.progress(), time_.after(time.count()), time_awake()};
 }
 
 void Watchdog::watch() {
@@ -204,22 +205,36 @@ void Watchdog::watch() {
   while (!stopping_) {
     is_new_ = false;
     const Group* const known = company();
-    const Seconds limit = timeout_ + (known != nullptr ? known->watched.grace : 0);
-    StallDetector detector(known != nullptr ? known->rank : rank_, limit, sight());
-    const std::chrono::duration<Seconds> interval(detector.interval());
-    while (!changed_.wait_for(lock, interval, [this] { return is_new_ || stopping_; })) look(detector);
+    const Seconds grace = known != nullptr ? known->watched.grace : 0;
+    StallDetector detector(known != nullptr ? known->rank : rank_, timeout_, grace, sight());
+    std::chrono::duration<Seconds> pause(StallDetector::interval(timeout_));
+    while (!changed_.wait_for(lock, pause, [this] { return is_new_ || stopping_; })) {
+      pause = std::chrono::duration<Seconds>(jitter_.shorten(look(detector)));
+    }
   }
 }
 
-void Watchdog::look(StallDetector& detector) {
+/// Returns the time until the next look.
+Seconds Watchdog::look(StallDetector& detector) {
   const StallDetector::Sight seen = sight();
-  listen_to_group(seen.time);
+  if (group_) keep_in_touch(group_->table, group_->roll, seen.time);
   look_for_others(seen.time);
   const StallDetector::Stall stall = detector.look(seen);
-  if (stall.action == StallDetector::Action::kNothing) return;
-  report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest(), deaf_for(seen.time)});
-  if (Group* const known = company(); stack_ && known != nullptr && known->table.is_asked_for_stack()) print_stack();
+  if (stall.action != StallDetector::Action::kNothing) {
+    report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest(), deaf_for(seen.time)});
+    if (Group* const known = company(); stack_ && known != nullptr && known->table.is_asked_for_stack()) print_stack();
+  }
   if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s, findings());
+  return time_to_next_look(stall, seen.time);
+}
+
+/// Who hears many must not let their datagrams pile up, least of all where a lost one would name the wrong rank.
+Seconds Watchdog::time_to_next_look(const StallDetector::Stall& stall, Seconds now) const {
+  constexpr Seconds kAtOnce = 0.002;
+  const bool hears_many = (group_ && group_->rank == 0) || (world_ && world_->rank == 0);
+  if (world_ && world_->roll.is_anxious(now)) return kAtOnce;
+  if (hears_many && stall.action == StallDetector::Action::kReport) return kAtOnce;
+  return hears_many || is_at_rest() ? StallDetector::interval(timeout_) : stall.next_look_s;
 }
 
 /// 0 on the first process.
@@ -235,30 +250,25 @@ void Watchdog::report(const ProcessReport& report) {
   if (Group* const known = company()) known->table.report(report);
 }
 
-/// Says that this process is there, too.
-void Watchdog::listen_to_group(Seconds now) {
-  if (!group_ || !group_->roll.is_due(now)) return;
-  for (const int process : group_->table.say_here()) group_->roll.hear(process, now);
-}
-
 /// Only at rest it matters who is gone: else the others of the group notice, and know more.
 void Watchdog::look_for_others(Seconds now) {
-  if (!world_ || !world_->roll.is_due(now)) return;
-  if (is_at_rest()) report({heartbeat_.steps(), 0, heartbeat_.activity(), 1, true});  // or it would seem to be silent
-  for (const int rank : world_->table.say_here()) world_->roll.hear(rank, now);
+  if (!world_) return;
+  const bool is_due = keep_in_touch(world_->table, world_->roll, now);
+  if (!is_at_rest()) return;
+  if (is_due) report({heartbeat_.steps(), 0, heartbeat_.activity(), 1, true});  // or it would seem to be silent
   const std::vector<int> gone = world_->roll.gone(now);
-  if (gone.empty() || !is_at_rest()) return;
+  if (gone.empty()) return;
   std::vector<std::string> lines;
   lines.reserve(gone.size());
   for (const int rank : gone) {
     lines.push_back(fmt::format("{}: {}", rank == 0 ? world_->first : world_->names[static_cast<std::size_t>(rank)],
                                 silent_text(rank, world_->roll.silences(now))));
   }
-  end_job(StallDetector::patience(rank_, timeout_), shortened(std::move(lines), kMostNamed, "more"));
+  end_job(patience(), shortened(std::move(lines), kMostNamed, "more"));
 }
 
 /// A line each.
-std::vector<std::string> Watchdog::findings() const {
+std::vector<std::string> Watchdog::findings() {
   if (is_at_rest()) return {fmt::format("{}: {}, and stuck in this itself", name_, heartbeat_.activity())};
   if (const Group* const known = company()) {
     const std::map<int, Seconds> silences = known->roll.silences(sight().time);

@@ -95,7 +95,8 @@ class Rest {
 /// What a watchdog says of a process in a group.
 struct Watched {
   std::string name;  ///< of this process, such as `rank 3 on node-07`
-  /// Added to the time limit while they are together: for steps that have the same limit themselves, and say more.
+  /// Added to the first process's time limit while they are together: for steps that have the same limit themselves,
+  /// and say more.
   Seconds grace = 0;
   std::function<std::string()> state = {};  ///< more about this process's activity; called from the watchdog's thread
   /// Called with the reason, on the first process, before the job ends; empty: the watchdog's own.
@@ -143,14 +144,14 @@ class Watchdog {
   [[nodiscard]] bool is_at_rest() const { return heartbeat_.phase() == Phase::kRest; }
   [[nodiscard]] Seconds patience() const;
   [[nodiscard]] Seconds time_awake() const;
-  [[nodiscard]] StallDetector::Sight sight() const;
-  void look(StallDetector& detector);
-  void listen_to_group(Seconds now);
+  [[nodiscard]] StallDetector::Sight sight();
+  [[nodiscard]] Seconds look(StallDetector& detector);
+  [[nodiscard]] Seconds time_to_next_look(const StallDetector::Stall& stall, Seconds now) const;
   void look_for_others(Seconds now);
   [[nodiscard]] Seconds deaf_for(Seconds now) const;
   void report(const ProcessReport& report);
   [[nodiscard]] Group* company() const;
-  [[nodiscard]] std::vector<std::string> findings() const;
+  [[nodiscard]] std::vector<std::string> findings();
   void print_stacks();
   void print_stack() const;
   [[noreturn]] void end_job(Seconds stuck, const std::vector<std::string>& findings);
@@ -158,6 +159,7 @@ class Watchdog {
   Heartbeat heartbeat_;
   std::string name_;
   int rank_;
+  Jitter jitter_;
   std::function<void(const std::string&)> on_timeout_;
   Seconds timeout_ = 0;               // set while there is no thread, as the next one
   std::optional<ThreadStack> stack_;  // of the main thread; empty: not asked for
@@ -167,7 +169,8 @@ class Watchdog {
   std::condition_variable changed_;
   std::unique_ptr<Group> group_;  // null: not met
   std::unique_ptr<Group> world_;  // all processes of the job; null: nobody calls the roll
-  bool is_new_ = false;           // whether there is another group since the last look
+  ForwardTime time_;
+  bool is_new_ = false;  // whether there is another group since the last look
   bool stopping_ = false;
   std::thread thread_;
 };
