@@ -26,7 +26,9 @@ int MPI_Init(int* argc, char*** argv) {
 
 int MPI_Finalize() {
   static Function self("MPI_Finalize");
-  return mpi(self, PMPI_Finalize);
+  static Function rest("MPI_Finalize_end");  // what is left to do when all ranks have got there
+  const int result = mpi(self, PMPI_Finalize);
+  return rest.fails() ? MPI_ERR_OTHER : result;
 }
 
 int MPI_Abort(MPI_Comm comm, int status) {

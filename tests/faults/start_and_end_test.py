@@ -1,5 +1,6 @@
 """A rank that gets stuck anywhere between the first line of a program and its last ends the job, which says where."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -57,10 +58,15 @@ class StartAndEnd(ProgramTest):  # 2 ranks, 120 s
 
     @in_a_few_tries
     def test_end_of_mpi(self):
-        for fault in ("hang", "stop"):
-            with self.subTest(fault):
-                file = self.directory / f"{fault}.json"
-                self.ends("MPI_Finalize", 1, fault, 1, r"ending MPI \(MPI_Finalize\)", "--json", file)
+        for function, fault in itertools.product(("MPI_Finalize", "MPI_Finalize_end"), ("hang", "stop")):
+            with self.subTest(function=function, fault=fault):
+                file = self.directory / f"{function}-{fault}.json"
+                alone = function == "MPI_Finalize_end"
+                said = STOPPED if fault == "stop" else r"rank 1 on \S+: \D+: ending MPI \(MPI_Finalize\) for [\d.]+ s\n"
+                waits = "waiting for the others to end MPI" if alone else r"ending MPI \(MPI_Finalize\)"
+                result = self.ends(function, 1, fault, 1, said, "--json", file)
+                self.assertRegex(result.stderr, rf"1 rank waits for it, the first is rank 0 on \S+: {waits}\n")
+                self.assertNotIn("did not answer", result.stderr)
                 ends = [line for line in map(json.loads, file.read_text().splitlines()) if line["kind"] == "end"]
                 self.assertEqual([line["exit_status"] for line in ends], [TIMEOUT])
 

@@ -170,4 +170,51 @@ TEST(ProcessTable, AnswersReportsToo) {
   EXPECT_EQ(first.listen(), std::set<int>{1});
 }
 
+/// Two processes that have ended MPI, or the second of them not.
+class Leaving : public testing::Test {
+  Bytes of_first_;
+
+ protected:
+  Process first_{0, 2, 8, [this](Bytes own) { return of_first_ = own; }};
+  Process second_{1, 2, 8, [this](const Bytes& /*own*/) { return of_first_; }};
+
+  bool first_may_go(Seconds waited) { return take_leave(first_.table, first_.roll, waited, 100 + waited); }
+  bool second_may_go(Seconds waited) { return take_leave(second_.table, second_.roll, waited, 100 + waited); }
+};
+
+TEST_F(Leaving, DoesNotWaitForWhoWasNeverHeard) {
+  EXPECT_TRUE(first_may_go(0));
+  EXPECT_TRUE(second_may_go(0));
+}
+
+TEST_F(Leaving, LetsTheFirstOneWaitForWhoIsStuck) {
+  second_.look(99);
+  for (Seconds waited = 0; waited < 60; waited += 1) {
+    EXPECT_FALSE(first_may_go(waited)) << waited;
+    second_.look(100 + waited);
+  }
+  (void)second_may_go(60);
+  EXPECT_TRUE(first_may_go(60));
+  EXPECT_TRUE(second_may_go(60));
+}
+
+TEST_F(Leaving, LetsTheOthersGoIfTheFirstOneIsGone) {
+  second_.look(99);
+  first_.look(99);
+  second_.look(100);
+  EXPECT_FALSE(second_may_go(0));
+  EXPECT_FALSE(second_may_go(3.9));
+  EXPECT_TRUE(second_may_go(4));
+}
+
+TEST_F(Leaving, KeepsTheOthersQuietIfTheFirstOneHasSaidWhyItEndsTheJob) {
+  second_.look(99);
+  first_.look(99);
+  second_.look(100);
+  EXPECT_FALSE(second_.table.is_ended());
+  first_.table.tell_end();
+  second_.look(101);
+  EXPECT_TRUE(second_.table.is_ended());
+}
+
 }  // namespace process_table_test

@@ -153,7 +153,7 @@ Finished run_job(const Start& start, const Agree& agree, Watchdog& watchdog, Out
     const std::int64_t refused = max_at_rest(world, heartbeat, finished.ending ? 0 : finished.status);
     if (!finished.ending) finished.status = static_cast<int>(refused);
   }
-  meet(world, watchdog);
+  meet(world, watchdog, true);
   heartbeat.enter(Phase::kRelease);
   work.reset();
   return finished;
@@ -222,10 +222,11 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
     watchdog.emplace(own.options.timeout, own.options.stall_action, rank, name,
                      [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); });
     const Finished finished = run_on_mpi(start, agree, *watchdog, outputs);
-    constexpr Seconds kLater = 5;  // than the watchdog, if it is well, ends it
-    limit_end(*watchdog, 2 * watchdog->timeout() + kLater, "MPI has ended",
-              "the thread that limits the time is stuck itself");
-    watchdog->be_alone();
+    const Seconds later = 1.25 * watchdog->timeout() + 2;  // than the watchdog, if it is well, ends it
+    const char* const why = "the thread that limits the time is stuck itself";
+    limit_end(*watchdog, later, "MPI has ended", why);
+    watchdog->leave();
+    limit_end(*watchdog, later, "MPI has ended", why);
     watchdog->heartbeat().enter(Phase::kClose);
     if (finished.ending) report_end(program.name, outputs, *finished.ending);
     limit_end(*watchdog, watchdog->timeout(), "all results are written", "a library's exit handler is stuck");

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,11 @@ void say(const std::string& program, const std::string& what) {
   std::fflush(stderr);
 }
 
-void meet(const mpi::Communicator& group, Watchdog& watchdog) { watchdog.meet(group, watched(watchdog)); }
+void meet(const mpi::Communicator& group, Watchdog& watchdog, bool greets) {
+  Watched with_greeting = watched(watchdog);
+  with_greeting.greets = greets;
+  watchdog.meet(group, std::move(with_greeting));
+}
 
 void call_roll(const mpi::Communicator& world, Watchdog& watchdog) {
   if (watchdog.timeout() > 0) watchdog.call_roll(world, watched(watchdog));

@@ -20,8 +20,8 @@ struct Job {
   Watchdog& watchdog;
 };
 
-/// The processes of `group` meet for the watchdog, for other steps than measuring. Collective.
-void meet(const mpi::Communicator& group, Watchdog& watchdog);
+/// The processes of `group` meet for the watchdog, for other steps than measuring. `greets`: as in Watched. Collective.
+void meet(const mpi::Communicator& group, Watchdog& watchdog, bool greets = false);
 
 /// From now on the watchdog notices who is gone while others are at rest. Collective over all processes of the job.
 void call_roll(const mpi::Communicator& world, Watchdog& watchdog);

@@ -49,7 +49,7 @@ sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&ad
 
 }  // namespace
 
-enum class ProcessTable::Purpose : std::uint8_t { kHere, kReport, kAsk, kAskForStack };
+enum class ProcessTable::Purpose : std::uint8_t { kHere, kReport, kAsk, kAskForStack, kGoodbye, kEnd };
 
 struct ProcessTable::Datagram {
   std::uint64_t job;
@@ -120,11 +120,19 @@ void ProcessTable::report(const ProcessReport& report) {
 }
 
 void ProcessTable::say_here() {
-  if (rank_ == 0) return;
-  Datagram here{};
-  here.job = job_;
-  here.rank = rank_;
-  send(here);
+  if (rank_ != 0) send(Purpose::kHere);
+}
+
+void ProcessTable::say_goodbye() {
+  if (rank_ != 0) send(Purpose::kGoodbye);
+}
+
+std::vector<int> ProcessTable::present() const {
+  std::vector<int> ranks;
+  for (const auto& [rank, sender] : senders_) {
+    if (gone_.count(rank) == 0) ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 std::set<int> ProcessTable::listen() {
@@ -150,6 +158,14 @@ void ProcessTable::send(Datagram datagram) {
   }
 }
 
+void ProcessTable::send(Purpose purpose) {
+  Datagram datagram{};
+  datagram.job = job_;
+  datagram.rank = rank_;
+  datagram.purpose = purpose;
+  send(datagram);
+}
+
 /// Strangers' datagrams are passed over, and so many at most, so that they cannot keep this up.
 void ProcessTable::take_down_all() {
   constexpr int kMost = 100'000;
@@ -168,9 +184,12 @@ void ProcessTable::take_down_all() {
 void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) {
   here_.insert(datagram.rank);
   if (rank_ != 0) {
+    has_heard_first_ = true;
     way_ = datagram.way;
     unanswered_ = 0;
     asked_for_stack_ = asked_for_stack_ || datagram.purpose == Purpose::kAskForStack;
+    may_go_ = may_go_ || datagram.purpose == Purpose::kGoodbye;
+    is_ended_ = is_ended_ || datagram.purpose == Purpose::kEnd;
     if (datagram.purpose == Purpose::kAsk) say_here();
     return;
   }
@@ -180,13 +199,19 @@ void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) 
                                datagram.busy,  datagram.resting, datagram.deaf_s};
   }
   senders_[datagram.rank] = {from, datagram.way};
-  say(Purpose::kHere, senders_[datagram.rank]);
+  const bool goes = datagram.purpose == Purpose::kGoodbye;
+  if (goes) gone_.insert(datagram.rank);
+  say(goes ? Purpose::kGoodbye : Purpose::kHere, senders_[datagram.rank]);
 }
 
 void ProcessTable::ask_for_stacks(const std::vector<int>& ranks) {
   for (const int rank : ranks) {
     if (const auto sender = senders_.find(rank); sender != senders_.end()) say(Purpose::kAskForStack, sender->second);
   }
+}
+
+void ProcessTable::tell_end() {
+  for (const auto& [rank, sender] : senders_) say(Purpose::kEnd, sender);
 }
 
 bool ProcessTable::is_asked_for_stack() {
@@ -209,6 +234,15 @@ bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now) {
   for (const int rank : table.listen()) roll.hear(rank, now);
   table.ask(roll.to_ask(now));
   return is_due;
+}
+
+/// The answer may be lost, and rank 0 gone.
+bool take_leave(ProcessTable& table, RollCall& roll, Seconds waited, Seconds now) {
+  constexpr Seconds kAnswersWithin = 4;  // more than any pause between its looks
+  table.say_goodbye();
+  keep_in_touch(table, roll, now);
+  if (table.is_first()) return table.present().empty();
+  return table.may_go() || (waited >= kAnswersWithin && roll.silences(now).at(0) >= kAnswersWithin);
 }
 
 }  // namespace fabricbench

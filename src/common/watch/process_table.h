@@ -51,10 +51,22 @@ class ProcessTable {
 
   /// On ranks other than 0: says that this rank is there.
   void say_here();
+  /// On ranks other than 0: says that this rank has ended MPI, and is soon gone.
+  void say_goodbye();
+  /// On ranks other than 0: whether rank 0 has answered that, or has never been heard.
+  [[nodiscard]] bool may_go() const { return may_go_ || !has_heard_first_; }
+  /// On rank 0: who was heard, and has not said goodbye.
+  [[nodiscard]] std::vector<int> present() const;
+  [[nodiscard]] bool is_first() const { return rank_ == 0; }
   /// Whose word has arrived since the last call: on rank 0 that of any rank, on others that of rank 0.
   [[nodiscard]] std::set<int> listen();
   /// Asks these ranks for a word, as far as they were ever heard. They answer when they listen next.
   void ask(const std::vector<int>& ranks);
+
+  /// On rank 0: tells the others that it ends the job, and says why.
+  void tell_end();
+  /// On others: whether it has.
+  [[nodiscard]] bool is_ended() const { return is_ended_; }
 
   /// On rank 0: asks these ranks, which have reported, to print their stacks.
   void ask_for_stacks(const std::vector<int>& ranks);
@@ -76,6 +88,7 @@ class ProcessTable {
   [[nodiscard]] std::optional<sockaddr_in> bind_to(in_addr_t address) const;
   [[nodiscard]] Bytes open_and_list_addresses(bool on_one_host);
   void send(Datagram datagram);
+  void send(Purpose purpose);
   void take_down_all();
   void say(Purpose purpose, const Sender& to);
   void take_down(const Datagram& datagram, const sockaddr_in& from);
@@ -89,6 +102,10 @@ class ProcessTable {
   int unanswered_ = 0;              // datagrams since rank 0's last word
   std::map<int, ProcessReport> reports_;
   std::map<int, Sender> senders_;
+  std::set<int> gone_;  // who has said goodbye
+  bool has_heard_first_ = false;
+  bool may_go_ = false;
+  bool is_ended_ = false;
   bool asked_for_stack_ = false;
   std::set<int> here_;  // who was heard since the last look
 };
@@ -96,5 +113,10 @@ class ProcessTable {
 /// Takes down who was heard, says now and then that this process is there too, and asks who has been silent for long.
 /// To be called at every look. Returns whether it has said so now.
 bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now);
+
+/// For a process that has ended MPI, to be called again and again, `waited` seconds after the first time: returns
+/// whether it may go. Rank 0 waits for all that it has heard, since they may be stuck in the end of MPI. The others
+/// wait until it knows that they are not.
+[[nodiscard]] bool take_leave(ProcessTable& table, RollCall& roll, Seconds waited, Seconds now);
 
 }  // namespace fabricbench

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "common/core/exit_status.h"
@@ -41,6 +42,7 @@ const char* words_for(Phase phase) {
     case Phase::kRest: return "waiting for the others to end";
     case Phase::kRelease: return "releasing buffers and libraries";
     case Phase::kEndMpi: return "ending MPI (MPI_Finalize)";
+    case Phase::kLeave: return "waiting for the others to end MPI";
     case Phase::kClose: break;
   }
   return "writing the end of the results";
@@ -132,8 +134,24 @@ void Watchdog::stop() {
   stopping_ = false;
 }
 
+namespace {
+
+/// Returns who was heard. Collective.
+std::set<int> greet(const mpi::Communicator& group, ProcessTable& table) {
+  std::set<int> heard;
+  for (int answer = 0; answer < 3; ++answer) {
+    table.say_here();
+    heard.merge(table.listen());
+    if (answer < 2) group.barrier();
+  }
+  return heard;
+}
+
+}  // namespace
+
 void Watchdog::meet(const mpi::Communicator& group, Watched watched) {
   auto met = std::make_unique<Group>(group, std::move(watched), patience());
+  if (met->watched.greets) static_cast<void>(greet(group, met->table));
   const std::lock_guard lock(mutex_);
   met->hear_all(sight().time);
   group_ = std::move(met);
@@ -150,21 +168,28 @@ void Watchdog::part() {
   changed_.notify_one();
 }
 
-void Watchdog::be_alone() {
+void Watchdog::leave() {
+  constexpr std::chrono::milliseconds kFirstPause(10);
+  constexpr std::chrono::milliseconds kLongestPause(250);  // between goodbyes; the first process listens at once
+  heartbeat_.enter(Phase::kLeave);
+  std::chrono::milliseconds waited(0);
+  for (auto pause = kFirstPause; !may_leave(std::chrono::duration<Seconds>(waited).count()); waited += pause) {
+    if (rank_ != 0) pause = std::min(2 * pause, kLongestPause);
+    std::this_thread::sleep_for(pause);
+  }
   part();
   const std::lock_guard lock(mutex_);
   world_.reset();
 }
 
-/// The first calls are answered at once, so that who gets stuck soon was heard before.
+bool Watchdog::may_leave(Seconds waited) {
+  const std::lock_guard lock(mutex_);
+  return !group_ || timeout_ <= 0 || take_leave(group_->table, group_->roll, waited, sight().time);
+}
+
 void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
   auto all = std::make_unique<Group>(world, std::move(watched), patience());
-  std::set<int> heard;
-  for (int answer = 0; answer < 3; ++answer) {
-    all->table.say_here();
-    heard.merge(all->table.listen());
-    if (answer < 2) world.barrier();
-  }
+  const std::set<int> heard = greet(world, all->table);
   const std::lock_guard lock(mutex_);
   world_ = std::move(all);
   for (const int rank : heard) world_->roll.hear(rank, sight().time);
@@ -281,6 +306,10 @@ std::vector<std::string> Watchdog::findings() {
 
 void Watchdog::end_job(Seconds stuck, const std::vector<std::string>& findings) {
   limit_own_end();
+  Group* const known = company();
+  if (known != nullptr && known->rank == 0) known->table.tell_end();
+  if (known != nullptr && known->table.is_ended())
+    std::_Exit(static_cast<int>(ExitStatus::kTimeout));  // it has said why
   const std::string reason =
       fmt::format("no progress for {}, the limit is --timeout {:g}", readable_seconds(stuck), timeout_);
   std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);
@@ -328,7 +357,10 @@ void limit_exit(Seconds time, const std::string& line) {
   alarm(0);
   exit_text_size = line.copy(exit_text.data(), exit_text.size());
   std::signal(SIGALRM, say_and_end);
-  alarm(static_cast<unsigned>(std::ceil(time)));
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(time);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(1e6 * (time - std::floor(time)));
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 }  // namespace fabricbench

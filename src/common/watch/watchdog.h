@@ -39,6 +39,7 @@ enum class Phase {
   kRest,
   kRelease,
   kEndMpi,
+  kLeave,
   kClose
 };
 
@@ -101,6 +102,8 @@ struct Watched {
   std::function<std::string()> state = {};  ///< more about this process's activity; called from the watchdog's thread
   /// Called with the reason, on the first process, before the job ends; empty: the watchdog's own.
   std::function<void(const std::string&)> on_timeout = {};
+  /// Whether they say at once that they are there, and are answered: so that who gets stuck soon was heard before.
+  bool greets = false;
 };
 
 /// Ends the job with exit status 4 if a rank makes no progress for `timeout` seconds. A thread on every rank watches
@@ -132,14 +135,16 @@ class Watchdog {
   /// From now on the processes of `world`, all of the job's, say now and then that they are there, so that one that is
   /// gone is noticed while the others rest. Collective; needs a time limit.
   void call_roll(const mpi::Communicator& world, Watched watched);
-  /// From now on this process knows itself only.
-  void be_alone();
+  /// MPI has ended: from now on this process knows itself only. The first one waits until the others have ended MPI
+  /// too, as far as they were heard, because it writes how the job ends.
+  void leave();
 
  private:
   struct Group;
 
   void stop();
   void watch();
+  [[nodiscard]] bool may_leave(Seconds waited);
   [[nodiscard]] std::string activity() const;
   [[nodiscard]] bool is_at_rest() const { return heartbeat_.phase() == Phase::kRest; }
   [[nodiscard]] Seconds patience() const;
