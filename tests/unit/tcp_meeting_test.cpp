@@ -170,6 +170,29 @@ TEST(Dial, GoesOnToTheNextAddressWhenItsShareHasPassed) {
   EXPECT_EQ(acceptor.take().at(0).size(), 2U);
 }
 
+/// As when so many strangers come that this rank's connection is closed before it was heard.
+TEST(Dial, TriesAgainWhenItWasTurnedAway) {
+  Socket listener = listen_at(*parse_address("127.0.0.1"), 0);
+  const SocketAddress endpoint = own_endpoint(listener.get());
+  std::vector<Socket> streams;
+  std::thread dialler([&] {
+    const Dialing dialing{.job = 5, .rank = 0, .streams = 2, .sources = {}, .buffer = 0, .limit_s = kGenerous};
+    EXPECT_EQ(outcome_of([&] { streams = dial({1, "rank 1", {endpoint}}, dialing); }).error, "");
+  });
+  for (int i = 0; i < 2; ++i) {
+    pollfd come{listener.get(), POLLIN, 0};
+    EXPECT_TRUE(poll_until({&come, 1}, now() + kGenerous));
+    const Socket turned_away(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    EXPECT_TRUE(turned_away.is_open());
+  }
+  std::vector<Socket> listeners;
+  listeners.push_back(std::move(listener));
+  Acceptor acceptor(std::move(listeners), {.job = 5, .rank = 1, .ranks = {0}, .streams = 2});
+  dialler.join();
+  EXPECT_EQ(streams.size(), 2U);
+  EXPECT_EQ(acceptor.take().at(0).size(), 2U);
+}
+
 TEST(Dial, DoesNotTakeAnotherRankForTheOneMeant) {
   std::vector<Socket> listeners;
   listeners.push_back(listen_at(*parse_address("127.0.0.1"), 0));

@@ -21,10 +21,20 @@ namespace {
 
 constexpr const char* kNoAnswer = "no answer";
 
+constexpr const char* kTurnedAway = "connected, but was turned away";
+constexpr Seconds kPause = 0.1;
+
 /// A connection, or the reason for its failure.
 struct Attempt {
   Socket socket;
   std::string reason;
+};
+
+/// Connections, or the reasons for their failure.
+struct Round {
+  std::vector<Socket> streams;
+  std::vector<std::string> tried;
+  bool is_turned_away = false;  ///< somewhere: strangers may have been in the way
 };
 
 bool wait_for(const Socket& socket, short events, Seconds deadline) {
@@ -44,13 +54,15 @@ std::string connect(const Socket& socket, const SocketAddress& endpoint, Seconds
 
 /// Empty if the other end answers as expected.
 std::string greet(const Socket& socket, const Hello& own, const Hello& expected, Seconds deadline) {
-  if (!send_hello(socket.get(), own)) return std::strerror(errno);
+  if (!send_hello(socket.get(), own)) {
+    return errno == ECONNRESET || errno == EPIPE ? kTurnedAway : std::strerror(errno);
+  }
   HelloBytes answer{};
   std::size_t got = 0;
   while (got < answer.size()) {
     if (!wait_for(socket, POLLIN, deadline)) return "connected, but no answer";
     const ssize_t bytes = ::recv(socket.get(), answer.data() + got, answer.size() - got, 0);
-    if (bytes == 0) return "connected, but was turned away";
+    if (bytes == 0 || (bytes < 0 && errno == ECONNRESET)) return kTurnedAway;
     if (bytes < 0 && errno != EAGAIN && errno != EINTR) return std::strerror(errno);
     got += static_cast<std::size_t>(std::max<ssize_t>(bytes, 0));
   }
@@ -94,23 +106,38 @@ Seconds Dialing::share(std::size_t endpoints) const {
   return limit_s / static_cast<double>(std::max<std::size_t>(endpoints, 1));
 }
 
-std::vector<Socket> dial(const Callee& callee, const Dialing& dialing) {
-  std::vector<Socket> streams;
-  std::vector<std::string> tried;
+namespace {
+
+/// Tries each address once.
+Round try_all(const Callee& callee, const Dialing& dialing) {
+  Round round;
+  const auto wanted = static_cast<std::size_t>(dialing.streams);
   const Seconds share = dialing.share(callee.endpoints.size());
   for (const SocketAddress& endpoint : callee.endpoints) {
-    while (streams.size() < static_cast<std::size_t>(dialing.streams)) {
-      Attempt made = attempt(callee, endpoint, static_cast<int>(streams.size()), dialing, now() + share);
+    while (round.streams.size() < wanted) {
+      Attempt made = attempt(callee, endpoint, static_cast<int>(round.streams.size()), dialing, now() + share);
       if (!made.reason.empty()) {
-        tried.push_back(fmt::format("{} port {} ({})", to_text(endpoint.address), endpoint.port, made.reason));
+        round.is_turned_away = round.is_turned_away || made.reason == kTurnedAway;
+        round.tried.push_back(fmt::format("{} port {} ({})", to_text(endpoint.address), endpoint.port, made.reason));
         break;
       }
-      streams.push_back(std::move(made.socket));
+      round.streams.push_back(std::move(made.socket));
     }
-    if (streams.size() == static_cast<std::size_t>(dialing.streams)) return streams;
-    if (!streams.empty()) break;  // this address works, and all streams must take the same path
+    if (!round.streams.empty()) break;  // this address works, and all streams must take the same path
   }
-  fail_to_reach(callee, tried);
+  return round;
+}
+
+}  // namespace
+
+std::vector<Socket> dial(const Callee& callee, const Dialing& dialing) {
+  const Seconds deadline = now() + dialing.limit_s;
+  for (;;) {
+    Round round = try_all(callee, dialing);
+    if (round.streams.size() == static_cast<std::size_t>(dialing.streams)) return std::move(round.streams);
+    if (!round.is_turned_away || now() >= deadline) fail_to_reach(callee, round.tried);
+    sleep_for(kPause);
+  }
 }
 
 }  // namespace fabricbench::sockets

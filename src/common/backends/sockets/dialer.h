@@ -32,7 +32,8 @@ struct Callee {
 };
 
 /// Connects to one rank, whose Acceptor takes the connections. Returns them by stream; all go to the first endpoint
-/// that answers correctly. Throws Error (missing) with the attempts if none does.
+/// that answers correctly. If it was turned away, as where strangers were in the way, it tries again until its limit.
+/// Throws Error (missing) with the last attempts if none does.
 [[nodiscard]] std::vector<Socket> dial(const Callee& callee, const Dialing& dialing);
 
 }  // namespace fabricbench::sockets
