@@ -53,6 +53,13 @@ class LosingSession final : private test::IdleBackend, public test::HostSession 
   mutable std::uint64_t times_asked_ = 0;
 };
 
+/// Ranks of NCCL, which connects them in their first operation.
+class NcclSession final : public IdleSession {
+ public:
+  explicit NcclSession(int local_ranks) : IdleSession(0, local_ranks) {}
+  [[nodiscard]] int nccl_version() const override { return 22809; }
+};
+
 /// All-reduce that remembers its starts.
 class Recorder final : public AllReduce {
  public:
@@ -190,6 +197,37 @@ TEST_F(InOrder, TheFirstOperationIsUntimedEvenWithoutWarmUp) {
               2 * kSizes.size() * static_cast<std::size_t>(20 + std::max<std::int64_t>(warmup, 1)));
     for (const Row& row : result.log.rows) EXPECT_EQ(row.out_of_place->iterations, 20);
   }
+}
+
+/// How much longer than the limit each operation may take, as its first rank in this process sees it.
+std::vector<Seconds> allowances(int local_ranks) {
+  NcclSession session(local_ranks);
+  Options options = quick();
+  options.iterations = 3;
+  options.warmup = 1;
+  options.checks = 0;
+  Rig rig(options, session);
+  std::vector<Seconds> seen;
+  const Sleeper sleeper([&](int start) {
+    if (start % local_ranks == 0) seen.push_back(rig.heartbeat.longer_s());
+    return 0.0;
+  });
+  NicMeter nics(rig.team, place_processes(rig.world), "nccl");
+  Outputs outputs;
+  Totals totals(rig.options);
+  Bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs, &totals)
+      .measure_cases(cases_of({16, 64}));
+  return seen;
+}
+
+TEST_F(InOrder, ManyRanksOfNcclConnectInAnOperationOfTheirOwn) {
+  const int processes = mpi::Communicator::world().size();
+  const std::size_t operations = 4 * 4;  // of both sizes, out of place and in place
+  EXPECT_EQ(allowances(63 / processes), std::vector<Seconds>(operations, 0));
+  const int local = (63 + processes) / processes;
+  std::vector<Seconds> expected(operations + 1, 0);
+  expected.front() = 3.0 * local * processes;
+  EXPECT_EQ(allowances(local), expected);
 }
 
 std::pair<std::int64_t, std::int64_t> fewest_and_most_epochs(const std::vector<Row>& rows) {

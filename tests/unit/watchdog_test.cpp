@@ -205,6 +205,14 @@ TEST(StallDetector, ReportsFromHalfOfTheTimeOnAndEndsWhenAllHasPassed) {
   }
 }
 
+TEST(StallDetector, LeavesAStepTheTimeThatItSaysItMayTakeLonger) {
+  StallDetector detector(0, 8, 0, {.steps = 5, .time = 100});
+  EXPECT_EQ(detector.look({.steps = 5, .time = 108, .longer_s = 10}).action, Action::kNothing);
+  EXPECT_EQ(detector.look({.steps = 5, .time = 109, .longer_s = 10}).action, Action::kReport);
+  EXPECT_EQ(detector.look({.steps = 5, .time = 117.9, .longer_s = 10}).action, Action::kReport);
+  EXPECT_EQ(detector.look({.steps = 5, .time = 118, .longer_s = 10}).action, Action::kEnd);
+}
+
 TEST(StallDetector, LeavesTheFirstWordToRankZero) {
   for (const int rank : {1, 2, 1000}) {
     StallDetector detector(rank, 8, 0, {.steps = 5, .time = 100, .awake = 0});
@@ -298,11 +306,21 @@ TEST(Heartbeat, CountsStepsAndSaysWhatIsDone) {
   EXPECT_EQ(heartbeat.activity(), "measuring 64 KiB float sum, out-of-place");
 }
 
+TEST(Heartbeat, MayTakeLongerInOnePhase) {
+  Heartbeat heartbeat;
+  heartbeat.enter(Phase::kConnect, 720);
+  heartbeat.tick();
+  EXPECT_EQ(heartbeat.longer_s(), 720);
+  heartbeat.enter(Phase::kEstimate);
+  EXPECT_EQ(heartbeat.longer_s(), 0);
+}
+
 TEST(Heartbeat, HasWordsForEveryPhase) {
   const struct {
     Phase phase;
     const char* words;
-  } cases[] = {{Phase::kEstimate, "estimating X"},
+  } cases[] = {{Phase::kConnect, "connecting the ranks by X"},
+               {Phase::kEstimate, "estimating X"},
                {Phase::kPrepare, "filling the buffers for X"},
                {Phase::kWarmUp, "warming up X"},
                {Phase::kMeasure, "measuring X"},

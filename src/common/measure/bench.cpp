@@ -182,6 +182,20 @@ Seconds Bench::share_of_epoch() const {
   return options_.time_budget * kFirstShare / static_cast<double>(options_.epochs);
 }
 
+/// NCCL connects ranks in their first operation, each to each for an all-to-all: 10 minutes for 240 GPUs have been seen
+/// (nccl-tests issue 78), and are nobody's fault. Fewer ranks have time enough.
+void Bench::connect(Subject& subject) {
+  constexpr int kMany = 64;
+  constexpr Seconds kForEachRank = 3;
+  const int ranks = team_.world().size() * session_.local_ranks();
+  if (std::exchange(has_connected_, true) || session_.nccl_version() == 0 || ranks < kMany) return;
+  const bool tells = team_.world().is_root();
+  const Seconds began = now();
+  if (tells) fmt::print(stderr, "fabricbench: NCCL connects {} ranks in their first operation\n", ranks);
+  meter_.run_untimed(subject.operation, Phase::kConnect, ranks * kForEachRank);
+  if (tells) fmt::print(stderr, "fabricbench: that took {}\n", readable_duration(now() - began));
+}
+
 /// Decides the number of operations in a visit; the same on every rank.
 void Bench::plan(Subject& subject) {
   VisitPlan& plan = subject.plan;
@@ -194,6 +208,7 @@ void Bench::plan(Subject& subject) {
     plan.warmup = (plan.warmup + window - 1) / window;
   }
   fit_into_places(subject);
+  connect(subject);
   // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
   const bool one_more = plan.warmup == 0 || options_.like == Like::kNcclTests;
   if (options_.iterations && one_more) meter_.run_untimed(subject.operation);

@@ -50,6 +50,7 @@ class Bench {
   void measure_interleaved(std::vector<Subject>& subjects);
   [[nodiscard]] bool is_stream() const;
   [[nodiscard]] std::string case_text(const Subject& subject) const;
+  void connect(Subject& subject);
   void plan(Subject& subject);
   void fit_into_places(Subject& subject) const;
   void visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place, double rest);
@@ -115,6 +116,7 @@ class Bench {
   std::int64_t epochs_planned_ = 0;
   std::size_t measured_later_ = 0;  // subjects after those at hand, with --order sequential
   bool has_announced_ = false;
+  bool has_connected_ = false;
   Totals* totals_;
 };
 

@@ -110,8 +110,8 @@ Epoch Meter::measure_once(Operation& operation, const VisitPlan& plan, const Aro
   return plan.gapless ? gapless(operation, plan) : pipelined(operation, plan);
 }
 
-void Meter::run_untimed(Operation& operation) {
-  heartbeat_.enter(Phase::kWarmUp);
+void Meter::run_untimed(Operation& operation, Phase phase, Seconds longer_s) {
+  heartbeat_.enter(phase, longer_s);
   operation.prepare(operation.aggregated());
   repeat(operation, 1);
 }

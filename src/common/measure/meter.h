@@ -60,8 +60,8 @@ class Meter {
   /// Records one operation and launches it on fresh data.
   void run_recorded(Operation& operation);
 
-  /// One iteration without a clock.
-  void run_untimed(Operation& operation);
+  /// One iteration without a clock. `phase`, `longer_s`: for the watchdog (Heartbeat::enter).
+  void run_untimed(Operation& operation, Phase phase = Phase::kWarmUp, Seconds longer_s = 0);
 
   /// The approximate time of an operation, agreed among all processes: each takes the mean over a few milliseconds of
   /// untimed iterations, and the maximum counts. Isolated: with all that comes with a sample.

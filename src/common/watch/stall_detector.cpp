@@ -20,9 +20,9 @@ StallDetector::Stall StallDetector::look(const Sight& sight) {
   pause_ = interval(timeout_);
   Stall stall{.next_look_s = pause_};
   stall.stuck_s = sight.time - last_.time;
-  if (stall.stuck_s < timeout_ / 2) return stall;
+  if (stall.stuck_s < (timeout_ + sight.longer_s) / 2) return stall;
   stall.busy = (sight.awake - last_.awake) / stall.stuck_s;
-  stall.action = stall.stuck_s < patience_ ? Action::kReport : Action::kEnd;
+  stall.action = stall.stuck_s < patience_ + sight.longer_s ? Action::kReport : Action::kEnd;
   return stall;
 }
 

@@ -29,8 +29,9 @@ class StallDetector {
   /// The state of the process at one time.
   struct Sight {
     std::uint64_t steps = 0;
-    Seconds time = 0;   ///< on any clock that goes forward
-    Seconds awake = 0;  ///< total time for which its main thread has had a processor or waited for one
+    Seconds time = 0;      ///< on any clock that goes forward
+    Seconds awake = 0;     ///< total time for which its main thread has had a processor or waited for one
+    Seconds longer_s = 0;  ///< how much more than the timeout its step may take
   };
 
   /// The time without progress after which a process ends the job. Others wait longer than rank 0, which knows more and

@@ -32,6 +32,7 @@ const char* words_for(Phase phase) {
     case Phase::kStartMpi: return "starting MPI (MPI_Init)";
     case Phase::kAgree: return "agreeing on the options";
     case Phase::kSetUp: return "setting up";
+    case Phase::kConnect: return "connecting the ranks by";
     case Phase::kEstimate: return "estimating";
     case Phase::kPrepare: return "filling the buffers for";
     case Phase::kWarmUp: return "warming up";
@@ -48,7 +49,7 @@ const char* words_for(Phase phase) {
   return "writing the end of the results";
 }
 
-bool has_case(Phase phase) { return phase >= Phase::kEstimate && phase <= Phase::kReport; }
+bool has_case(Phase phase) { return phase >= Phase::kConnect && phase <= Phase::kReport; }
 
 /// What a process that has met no other can say about them.
 const char* guess_for(Phase phase) {
@@ -222,7 +223,7 @@ std::string Watchdog::activity() const {
 
 StallDetector::Sight Watchdog::sight() {
   const std::chrono::duration<Seconds> time = SteadyClock::now().time_since_epoch();
-  return {heartbeat_.progress(), time_.after(time.count()), time_awake()};
+  return {heartbeat_.progress(), time_.after(time.count()), time_awake(), heartbeat_.longer_s()};
 }
 
 void Watchdog::watch() {
@@ -310,8 +311,10 @@ void Watchdog::end_job(Seconds stuck, const std::vector<std::string>& findings) 
   if (known != nullptr && known->rank == 0) known->table.tell_end();
   if (known != nullptr && known->table.is_ended())
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));  // it has said why
+  const Seconds longer = heartbeat_.longer_s();
   const std::string reason =
-      fmt::format("no progress for {}, the limit is --timeout {:g}", readable_seconds(stuck), timeout_);
+      fmt::format("no progress for {}, the limit is --timeout {:g}{}", readable_seconds(stuck), timeout_,
+                  longer > 0 ? fmt::format(", and {} to connect", readable_seconds(longer)) : "");
   std::string text = fmt::format("fabricbench: {}; the job is ended\n", reason);
   for (const std::string& line : findings) text += fmt::format("fabricbench:   {}\n", line);
   fmt::print(stderr, "{}", text);

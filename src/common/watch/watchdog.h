@@ -24,11 +24,12 @@
 
 namespace fabricbench {
 
-/// From the first line of a program to its last; kEstimate to kReport are of the case that is measured.
+/// From the first line of a program to its last; kConnect to kReport are of the case that is measured.
 enum class Phase {
   kStartMpi,
   kAgree,
   kSetUp,
+  kConnect,
   kEstimate,
   kPrepare,
   kWarmUp,
@@ -47,8 +48,10 @@ enum class Phase {
 /// steps, so the number of steps shows who is behind.
 class Heartbeat {
  public:
-  void enter(Phase phase) {
+  /// `longer_s`: how much more than the time limit a step of the phase may take.
+  void enter(Phase phase, Seconds longer_s = 0) {
     phase_.store(phase, std::memory_order_relaxed);
+    longer_s_.store(longer_s, std::memory_order_relaxed);
     tick();
   }
   /// Sets the name of the case that is measured; not for timed loops.
@@ -62,6 +65,7 @@ class Heartbeat {
   [[nodiscard]] std::uint64_t steps() const { return steps_.load(std::memory_order_relaxed); }
   /// A number that changes with every step and sign of life.
   [[nodiscard]] std::uint64_t progress() const { return steps() + looks_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Seconds longer_s() const { return longer_s_.load(std::memory_order_relaxed); }
   [[nodiscard]] Phase phase() const { return phase_.load(std::memory_order_relaxed); }
   /// Such as `measuring 64 KiB float sum, out-of-place`.
   [[nodiscard]] std::string activity() const;
@@ -70,6 +74,7 @@ class Heartbeat {
   std::atomic<std::uint64_t> steps_{0};
   std::atomic<std::uint64_t> looks_{0};
   std::atomic<Phase> phase_{Phase::kStartMpi};
+  std::atomic<Seconds> longer_s_{0};
   mutable std::mutex mutex_;
   std::string label_;
 };
