@@ -71,6 +71,12 @@ class StartAndEnd(ProgramTest):  # 2 ranks, 120 s
                 self.assertEqual([line["exit_status"] for line in ends], [TIMEOUT])
 
     @in_a_few_tries
+    def test_end_of_mpi_on_the_first_rank(self):
+        result = self.ends("MPI_Finalize_end", 1, "hang", 0,
+                           r"rank 0 on \S+: has not arrived: ending MPI \(MPI_Finalize\) for [\d.]+ s\n")
+        self.assertRegex(result.stderr, r"1 rank waits for it, the first is rank 1 on \S+: has ended MPI\n")
+
+    @in_a_few_tries
     def test_exit_handlers(self):
         file = self.directory / "exit.json"
         result = run_faulty("exit", 1, "hang", 1, "--json", file)

@@ -178,8 +178,8 @@ class Leaving : public testing::Test {
   Process first_{0, 2, 8, [this](Bytes own) { return of_first_ = own; }};
   Process second_{1, 2, 8, [this](const Bytes& /*own*/) { return of_first_; }};
 
-  bool first_may_go(Seconds waited) { return take_leave(first_.table, first_.roll, waited, 100 + waited); }
-  bool second_may_go(Seconds waited) { return take_leave(second_.table, second_.roll, waited, 100 + waited); }
+  bool first_may_go(Seconds waited) { return take_leave(first_.table, first_.roll, 9, waited, 100 + waited); }
+  bool second_may_go(Seconds waited) { return take_leave(second_.table, second_.roll, 9, waited, 100 + waited); }
 };
 
 TEST_F(Leaving, DoesNotWaitForWhoWasNeverHeard) {
@@ -196,6 +196,7 @@ TEST_F(Leaving, LetsTheFirstOneWaitForWhoIsStuck) {
   (void)second_may_go(60);
   EXPECT_TRUE(first_may_go(60));
   EXPECT_TRUE(second_may_go(60));
+  EXPECT_EQ(first_.table.reports().at(1).steps, 9U) << "so that the first one is behind, if it is what is stuck";
 }
 
 TEST_F(Leaving, LetsTheOthersGoIfTheFirstOneIsGone) {

@@ -123,8 +123,8 @@ void ProcessTable::say_here() {
   if (rank_ != 0) send(Purpose::kHere);
 }
 
-void ProcessTable::say_goodbye() {
-  if (rank_ != 0) send(Purpose::kGoodbye);
+void ProcessTable::say_goodbye(std::uint64_t steps) {
+  if (rank_ != 0) send(Purpose::kGoodbye, steps);
 }
 
 std::vector<int> ProcessTable::present() const {
@@ -158,11 +158,12 @@ void ProcessTable::send(Datagram datagram) {
   }
 }
 
-void ProcessTable::send(Purpose purpose) {
+void ProcessTable::send(Purpose purpose, std::uint64_t steps) {
   Datagram datagram{};
   datagram.job = job_;
   datagram.rank = rank_;
   datagram.purpose = purpose;
+  datagram.steps = steps;
   send(datagram);
 }
 
@@ -200,7 +201,10 @@ void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) 
   }
   senders_[datagram.rank] = {from, datagram.way};
   const bool goes = datagram.purpose == Purpose::kGoodbye;
-  if (goes) gone_.insert(datagram.rank);
+  if (goes) {
+    gone_.insert(datagram.rank);
+    reports_[datagram.rank] = {datagram.steps, 0, "has ended MPI"};
+  }
   say(goes ? Purpose::kGoodbye : Purpose::kHere, senders_[datagram.rank]);
 }
 
@@ -237,9 +241,9 @@ bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now) {
 }
 
 /// The answer may be lost, and rank 0 gone.
-bool take_leave(ProcessTable& table, RollCall& roll, Seconds waited, Seconds now) {
+bool take_leave(ProcessTable& table, RollCall& roll, std::uint64_t steps, Seconds waited, Seconds now) {
   constexpr Seconds kAnswersWithin = 4;  // more than any pause between its looks
-  table.say_goodbye();
+  table.say_goodbye(steps);
   keep_in_touch(table, roll, now);
   if (table.is_first()) return table.present().empty();
   return table.may_go() || (waited >= kAnswersWithin && roll.silences(now).at(0) >= kAnswersWithin);

@@ -51,8 +51,8 @@ class ProcessTable {
 
   /// On ranks other than 0: says that this rank is there.
   void say_here();
-  /// On ranks other than 0: says that this rank has ended MPI, and is soon gone.
-  void say_goodbye();
+  /// On ranks other than 0: says that this rank has ended MPI, after so many steps, and is soon gone.
+  void say_goodbye(std::uint64_t steps);
   /// On ranks other than 0: whether rank 0 has answered that, or has never been heard.
   [[nodiscard]] bool may_go() const { return may_go_ || !has_heard_first_; }
   /// On rank 0: who was heard, and has not said goodbye.
@@ -88,7 +88,7 @@ class ProcessTable {
   [[nodiscard]] std::optional<sockaddr_in> bind_to(in_addr_t address) const;
   [[nodiscard]] Bytes open_and_list_addresses(bool on_one_host);
   void send(Datagram datagram);
-  void send(Purpose purpose);
+  void send(Purpose purpose, std::uint64_t steps = 0);
   void take_down_all();
   void say(Purpose purpose, const Sender& to);
   void take_down(const Datagram& datagram, const sockaddr_in& from);
@@ -116,7 +116,7 @@ bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now);
 
 /// For a process that has ended MPI, to be called again and again, `waited` seconds after the first time: returns
 /// whether it may go. Rank 0 waits for all that it has heard, since they may be stuck in the end of MPI. The others
-/// wait until it knows that they are not.
-[[nodiscard]] bool take_leave(ProcessTable& table, RollCall& roll, Seconds waited, Seconds now);
+/// wait until it knows that they are not. `steps`: as in ProcessReport.
+[[nodiscard]] bool take_leave(ProcessTable& table, RollCall& roll, std::uint64_t steps, Seconds waited, Seconds now);
 
 }  // namespace fabricbench

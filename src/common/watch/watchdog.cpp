@@ -185,7 +185,7 @@ void Watchdog::leave() {
 
 bool Watchdog::may_leave(Seconds waited) {
   const std::lock_guard lock(mutex_);
-  return !group_ || timeout_ <= 0 || take_leave(group_->table, group_->roll, waited, sight().time);
+  return !group_ || timeout_ <= 0 || take_leave(group_->table, group_->roll, heartbeat_.steps(), waited, sight().time);
 }
 
 void Watchdog::call_roll(const mpi::Communicator& world, Watched watched) {
