@@ -170,7 +170,7 @@ void Watchdog::part() {
 }
 
 void Watchdog::leave() {
-  constexpr std::chrono::milliseconds kFirstPause(10);
+  constexpr std::chrono::milliseconds kFirstPause(1);
   constexpr std::chrono::milliseconds kLongestPause(250);  // between goodbyes; the first process listens at once
   heartbeat_.enter(Phase::kLeave);
   std::chrono::milliseconds waited(0);
@@ -246,11 +246,13 @@ Seconds Watchdog::look(StallDetector& detector) {
   if (group_) keep_in_touch(group_->table, group_->roll, seen.time);
   look_for_others(seen.time);
   const StallDetector::Stall stall = detector.look(seen);
-  if (stall.action != StallDetector::Action::kNothing) {
+  const bool ends = stall.action == StallDetector::Action::kEnd;
+  if (ends || (stall.action == StallDetector::Action::kReport && seen.time >= next_report_)) {
+    next_report_ = seen.time + StallDetector::interval(timeout_) / 2;
     report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest(), deaf_for(seen.time)});
     if (Group* const known = company(); stack_ && known != nullptr && known->table.is_asked_for_stack()) print_stack();
   }
-  if (stall.action == StallDetector::Action::kEnd) end_job(stall.stuck_s, findings());
+  if (ends) end_job(stall.stuck_s, findings());
   return time_to_next_look(stall, seen.time);
 }
 

@@ -180,7 +180,8 @@ class Watchdog {
   std::unique_ptr<Group> group_;  // null: not met
   std::unique_ptr<Group> world_;  // all processes of the job; null: nobody calls the roll
   ForwardTime time_;
-  bool is_new_ = false;  // whether there is another group since the last look
+  Seconds next_report_ = 0;  // looks may follow each other much faster than reports
+  bool is_new_ = false;      // whether there is another group since the last look
   bool stopping_ = false;
   std::thread thread_;
 };
