@@ -15,10 +15,11 @@ namespace fabricbench {
 
 namespace {
 
-/// For steps other than measuring. Half of what the other processes wait longer than the first one.
+/// For steps other than measuring. Steps with a limit of their own have little more than the timeout (NCCL's 1.1 times,
+/// and 1 s), and the other processes wait longer than the first one.
 Watched watched(const Watchdog& watchdog) {
   const Seconds timeout = watchdog.timeout();
-  return {.name = watchdog.name(), .grace = (StallDetector::patience(1, timeout, 0) - timeout) / 2};
+  return {.name = watchdog.name(), .grace = 0.75 * (StallDetector::patience(1, timeout, 0) - timeout)};
 }
 
 }  // namespace

@@ -4,17 +4,17 @@
 
 namespace fabricbench {
 
-/// What a look may come too late, an eighth, is within the promised quarter and 2 s (docs/reliability.md).
+/// A look may come a sixteenth of the timeout late: together within the promised quarter and 2 s (docs/reliability.md).
 Seconds StallDetector::patience(int rank, Seconds timeout, Seconds grace) {
-  return rank == 0 ? timeout + grace : timeout * 1.125 + 2;
+  return rank == 0 ? timeout + grace : timeout * 1.1875 + 2;
 }
 
-Seconds StallDetector::interval(Seconds timeout) { return std::clamp(timeout / 8, 0.05, 1.0); }
+Seconds StallDetector::interval(Seconds timeout) { return std::clamp(timeout / 16, 0.05, 1.0); }
 
 StallDetector::Stall StallDetector::look(const Sight& sight) {
   if (sight.steps != last_.steps) {
     last_ = sight;
-    pause_ = std::min(2 * pause_, std::max(timeout_ / 8, interval(timeout_)));
+    pause_ = std::min(2 * pause_, std::max(timeout_ / 16, interval(timeout_)));
     return {.next_look_s = pause_};
   }
   pause_ = interval(timeout_);

@@ -56,7 +56,7 @@ class StallDetector {
       : timeout_(timeout), patience_(patience(rank, timeout, grace)), last_(first), pause_(interval(timeout)) {}
 
   /// The time between two looks, unless the process goes on and on: a look takes a processor from the main thread, and
-  /// thousands of ranks that look hold up each other's collectives. Then it doubles, up to an eighth of the timeout.
+  /// thousands of ranks that look hold up each other's collectives. Then it doubles, up to a sixteenth of the timeout.
   [[nodiscard]] static Seconds interval(Seconds timeout);
   [[nodiscard]] Stall look(const Sight& sight);
 
