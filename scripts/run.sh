@@ -3,6 +3,10 @@
 # for `fabricbench run`, which finds the program and knows how many ranks it takes.
 set -euo pipefail
 
+# What is opened next would take the place of a closed stream.
+[[ -e /dev/fd/1 ]] || exec >/dev/full
+[[ -e /dev/fd/2 ]] || exec 2>/dev/null
+
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/launch.sh

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 from time import sleep
 
@@ -124,6 +125,18 @@ class Endings(ProgramTest):  # 3 ranks, 75 s
         self.assertEqual(result.status, 1)
         self.assertRegex("\n".join(self.own_lines(result)),
                          r"all_reduce_perf: rank 0 on \S+: cannot write to /dev/full: No space left on device")
+
+    def test_full_disk_behind_the_launcher(self):
+        """Which takes what the ranks print, and ends well although it cannot write it."""
+        for arguments in ((), ("--json", "-")):
+            with self.subTest(arguments), open("/dev/full", "wb") as full, \
+                    tempfile.TemporaryDirectory(prefix="fabricbench-session-", ignore_cleanup_errors=True) as session:
+                words = command(2, ("-b", 1024, "-e", 1024, "-n", 5, *arguments))
+                ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True,
+                                       timeout=TIMEOUT_S, check=False,
+                                       env=environment(OMPI_MCA_orte_tmpdir_base=session))
+                self.assertEqual(ended.returncode, 1, ended.stderr)
+                self.assertIn("the disk that the launcher writes standard output to is full: rows may be lost", ended.stderr)
 
     def test_clock_that_stands_still(self):
         result = self.run_program("-b", 1024, "-e", 1024, "-n", 5, variables={"FAKE_CLOCK_STEP_LOG2": "frozen"})

@@ -309,6 +309,13 @@ class Measures(FrontTest):  # 2 ranks, 10 s
             self.assertEqual(done.returncode, 0)
             self.assertIn("# Out of bounds values : 0 OK", done.stdout)
 
+    def test_where_nothing_can_be_written(self):
+        for closed in (">&-", ">&- 2>&-", ">/dev/full 2>&-"):
+            with self.subTest(closed):
+                done = subprocess.run(["sh", "-c", f"{FRONT} all_reduce -np 2 -b 8 -e 8 -n 1 {closed}"], stdin=subprocess.DEVNULL,
+                                      stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S, check=False, cwd=self.folder)
+                self.assertEqual(done.returncode, 1, done.stderr)
+
     def test_passes_the_exit_status_on(self):
         result = self.front("send_recv_lat", "-b", "8x")
         self.assertEqual(result.returncode, 2)

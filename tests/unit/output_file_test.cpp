@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/core/error.h"
 #include "common/report/sink.h"
@@ -63,8 +66,52 @@ TEST(OutputFile, ThatWasRemovedIsNoResult) {
   file.write("one\n");
   file.sync();
   std::filesystem::remove(folder.file("new"));
-  EXPECT_EQ(refusal(ExitStatus::kFailure, [&] { file.sync(); }),
-            folder.file("new") + " was removed while it was written, and its results are lost");
+  EXPECT_EQ(
+      refusal(ExitStatus::kFailure, [&] { file.sync(); }),
+      folder.file("new") + " was removed while it was written, or replaced by another run, and its results are lost");
+}
+
+TEST(OutputFile, ThatAnotherRunReplacesIsNoResultAndNotMixed) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("one");
+  OutputFile first(path, true);
+  first.write("first\n");
+  OutputFile second(path, true);
+  second.write("second\n");
+  first.write("first again\n");
+  EXPECT_EQ(text_of(path), "second\n");
+  second.sync();
+  EXPECT_NE(refusal(ExitStatus::kFailure, [&] { first.sync(); }).find("replaced by another run"), std::string::npos);
+}
+
+TEST(OutputFile, ThatALinkLeadsToIsReplacedAndTheLinkStays) {
+  const TemporaryFolder folder;
+  const std::string link = folder.file("link");
+  const std::string path = folder.file("target");
+  OutputFile old(path, false);
+  old.write("old\n");
+  std::filesystem::create_symlink(path, link);
+  OutputFile(link, true).write("new\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(text_of(path), "new\n");
+  EXPECT_NE(refusal(ExitStatus::kFailure, [&] { old.sync(); }), "");
+}
+
+TEST(OutputFile, ThatAStreamLeadsToKeepsItsName) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("stream");
+  OutputFile(path, false).write("old\n");
+  const int kept = dup(STDIN_FILENO);
+  ASSERT_NE(std::freopen(path.c_str(), "r", stdin), nullptr);
+  OutputFile(path, true).write("new\n");
+  struct stat named {};
+  struct stat own {};
+  EXPECT_EQ(stat(path.c_str(), &named), 0);
+  EXPECT_EQ(fstat(STDIN_FILENO, &own), 0);
+  EXPECT_EQ(named.st_ino, own.st_ino);
+  EXPECT_EQ(text_of(path), "new\n");
+  dup2(kept, STDIN_FILENO);
+  close(kept);
 }
 
 TEST(OutputFile, ThatExistsIsRefusedAndLeftAsItIs) {

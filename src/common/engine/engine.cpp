@@ -181,10 +181,17 @@ void limit_end(const Watchdog& watchdog, Seconds limit, const char* done, const 
                          watchdog.name(), done, readable_seconds(limit), watchdog.timeout(), why));
 }
 
+constexpr const char* kLost = "the disk that the launcher writes standard output to is full: rows may be lost";
+
 /// Reports the ending to the outputs, now that nothing can change it, and a problem on standard error too.
-void report_end(const std::string& program, const Outputs& outputs, const Ending& ending) {
+void report_end(const Start& start, const Outputs& outputs, Ending ending) {
+  const auto loses = [&] {
+    return start.launch.rank == 0 && !start.launch.variable.empty() && is_launchers_output_full();
+  };
+  if (ending.exit_status == 0 && loses()) throw Error(ExitStatus::kFailure, kLost);
   outputs.end(ending);
-  if (ending.exit_status != 0) say(program, ending.reason);
+  if (ending.exit_status != 0) say(start.program.name, ending.reason);
+  if (ending.exit_status == 0 && loses()) throw Error(ExitStatus::kFailure, kLost);  // by what was just written
 }
 
 /// For a signal that ends this process next. Of a job's processes, the one that has outputs speaks.
@@ -228,7 +235,7 @@ int run(const Program& program, const Agree& agree, int argc, char** argv) {
     watchdog->leave();
     limit_end(*watchdog, later, "MPI has ended", why);
     watchdog->heartbeat().enter(Phase::kClose);
-    if (finished.ending) report_end(program.name, outputs, *finished.ending);
+    if (finished.ending) report_end(start, outputs, *finished.ending);
     limit_end(*watchdog, watchdog->timeout(), "all results are written", "a library's exit handler is stuck");
     return finished.status;
   } catch (const std::exception& error) {  // MPI did not start or not end, or the results could not be written
