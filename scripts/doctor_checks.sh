@@ -47,6 +47,10 @@ probe() {
         tell "$level" "$name" "the launcher did not start $ranks ranks of one job" "$mend"
         return
     fi
+    if [[ $ranks -eq 1 && $status -eq $kMissing && $words =~ 'started this process'|'launched by' ]]; then
+        tell unknown "$name" "could not be checked: $words"
+        return
+    fi
     case $status in
         0) tell ok "$name" "$probed works${library:+, on $library}" ;;
         "$kMissing") tell "$level" "$name" "${words:-$probed ended with status $status}" "$mend" ;;
@@ -130,11 +134,13 @@ check_interfaces() {
 }
 
 check_gpus() {
-    local probed=all_reduce_perf count
+    local probed=all_reduce_perf count launch=()
     count=$(count_gpus)
     ((count == 0)) || tell ok GPUs "$count, by nvidia-smi"
+    # In an allocation programs refuse to be started without a launcher.
+    if [[ -n ${SLURM_JOB_ID-} ]] && has_launcher; then launch=("$scripts/run.sh" --ranks each-host -np 1 --); fi
     probe NCCL absent "NVIDIA's driver and libnccl2, where the host has GPUs" 1 \
-        "$programs_folder/$probed" -b 8 -e 8 -n 1 --backend nccl
+        "${launch[@]}" "$programs_folder/$probed" -b 8 -e 8 -n 1 --backend nccl
 }
 
 check_rdma() {

@@ -385,6 +385,19 @@ class Doctor(FrontTest):  # 2 ranks, 20 s
             expected = [f"python3-{name}" for name in names.split(",")] if shutil.which("apt-get") or shutil.which("dnf") else []
             self.assertEqual(said.split(), expected)
 
+    def test_in_an_allocation(self):
+        """What a program refuses for want of a launcher says nothing of NCCL; srun is a launcher."""
+        result = self.front("doctor", SLURM_NTASKS="32")
+        self.assertEqual(self.state_of("NCCL", result)[0], "unknown", result.stdout)
+        self.assertIn("could not be checked: SLURM_NTASKS=32: this is an allocation of Slurm, but neither srun nor mpirun started "
+                      "this process", " ".join(result.stdout.split()))
+        self.make_launcher("srun", command='for word; do shift; case $word in */all_reduce_perf) break ;; esac; done\n'
+                                           'SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 "$word" "$@"; exit $?')
+        result = self.front("doctor", **JOB_OF_FOUR)
+        self.assertNotIn("started this process", " ".join(result.stdout.split()))
+        self.assertIn("NCCL", result.stdout)
+        self.assertIn(self.state_of("NCCL", result)[0], ("absent", "ok"), result.stdout)
+
     def test_no_programs(self):
         result = self.front("doctor", "--programs", self.folder)
         self.assertEqual(result.returncode, 3)
