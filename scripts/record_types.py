@@ -184,6 +184,7 @@ TYPES = {
         "sign_autocorrelation": float,
         "preemptions": (int, None),
         "most_preempted_rank": (int, None),
+        "processor_wait_share": float,
         "slowest_rank": (int, None),
         "slowest_rank_share": (float, None),
         "rank_times_us": [float],
@@ -590,6 +591,7 @@ TYPES = {
         "epoch_times_us": [float],
         "busbw_gb_per_s": (float, None),
         "algorithm": (str, None),
+        "processor_wait_share": float,
     },
     "row_expectation": {
         "subject": (str, None),

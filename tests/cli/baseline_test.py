@@ -45,6 +45,23 @@ class Record(BaselineTest):  # 2 ranks, 6 s
         self.assertEqual([file.name for file in self.directory.iterdir()], [self.baseline.name])
 
 
+    def test_a_run_on_a_busy_host_is_recorded_and_compared_with_nothing(self):
+        result = self.run_program(*SIZES, "--record", self.baseline, FAKE_PROCESSOR_WAIT="0.63")
+        self.assertEqual(result.status, 0, result.stderr)
+        self.assertIn(f"# Recorded in {self.baseline}: launch 1, with which nothing is compared: ranks waited for a processor",
+                      result.stdout)
+        validate(lines_of(self.baseline))
+        self.baseline.unlink()
+        self.make_baseline(0.01)
+        out = self.directory / "run.jsonl"
+        result = self.run_program(*SIZES, "--baseline", self.baseline, "--json", out, FAKE_PROCESSOR_WAIT="0.63")
+        self.assertEqual(result.status, 7, result.stdout)
+        self.assertIn("all_reduce_perf: ranks waited for a processor 63 % of the time: ", result.stderr)
+        result = self.fabricbench("compare", self.baseline, out)
+        self.assertEqual(result.status, 7, result.stdout)
+        self.assertIn("ranks waited for a processor 63 % of the time: ", result.stdout)
+
+
 class Baseline(BaselineTest):  # 2 ranks, 8 s
 
     def test_a_slow_run_exits_with_6_and_is_not_recorded(self):

@@ -12,6 +12,8 @@
 namespace fabricbench::baseline {
 namespace {
 
+using test::kDay;
+using test::kFirstDay;
 using test::launch_with;
 using test::launches_with;
 
@@ -148,6 +150,32 @@ TEST(BaselineComparison, ARowThatOneOfTheLaunchesLacksIsMissing) {
   auto fresh = launches_with(usual_times(), 3, 1, 0.001, 2);
   fresh[1].rows.pop_back();
   EXPECT_EQ(compare(recorded, fresh, {}).missing.size(), 1U);
+}
+
+TEST(BaselineComparison, ARunWhoseRanksWaitedForAProcessorIsNotJudged) {
+  const auto recorded = launches_with({1e-5, 1e-4}, 9, 3, 1e-5);
+  for (const double slower : {1.0, 10.0}) {
+    Launch run = launch_with({slower * 1e-5, slower * 1e-4}, kFirstDay + 10 * kDay);
+    run.rows[1].processor_wait = 0.63;
+    const auto comparison = compare(recorded, std::vector{run}, {});
+    EXPECT_EQ(comparison.exit_status, 7);
+    EXPECT_EQ(comparison.headline,
+              "ranks waited for a processor 63 % of the time: these are not figures of the network");
+    EXPECT_TRUE(comparison.rows.empty());
+  }
+}
+
+TEST(BaselineComparison, LaunchesWhoseRanksWaitedForAProcessorDoNotCount) {
+  auto recorded = launches_with({1e-5, 1e-4}, 9, 3, 1e-5);
+  const std::vector run{launch_with({1e-5, 1e-4}, kFirstDay + 10 * kDay)};
+  recorded[4].rows[0].processor_wait = 0.2;
+  recorded[4].rows[0].time *= 10;
+  EXPECT_EQ(compare(recorded, run, {}).launches, 8);
+  EXPECT_EQ(compare(recorded, run, {}).exit_status, 0);
+  for (Launch& launch : recorded) launch.rows[1].processor_wait = 0.2;
+  EXPECT_EQ(compare(recorded, run, {}).exit_status, 7);
+  EXPECT_EQ(compare(recorded, run, {}).headline,
+            "in each comparable launch of the baseline ranks waited for a processor");
 }
 
 TEST(BaselineComparison, FewLaunchesAreNotJudged) {

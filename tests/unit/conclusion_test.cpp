@@ -116,6 +116,36 @@ TEST(Conclusion, OfARunWithoutChecksSaysSo) {
   EXPECT_NE(ending_of(context, {row_of(0, 10)}).reason.find("nothing was checked"), std::string::npos);
 }
 
+TEST(Conclusion, SaysWhereRanksWaitedForAProcessor) {
+  std::vector<Row> rows{row_of(0, 10), row_of(0, 20), row_of(0, 30)};
+  rows[1].size = 4096;
+  rows[1].out_of_place->processor_wait = 0.63;
+  const Ending ending = ending_of(one_group(2), rows);
+  EXPECT_EQ(ending.exit_status, 0) << "nothing was required";
+  EXPECT_TRUE(has_note(ending,
+                       "In 1 of 3 measurements (sizes: 4096) ranks waited for a processor 63 % of the time: these "
+                       "are not figures of the network; run fewer ranks than processors, on a host without other work"))
+      << all_notes(ending);
+  for (Row& row : rows) row.out_of_place->processor_wait = 0.2;
+  EXPECT_NE(all_notes(ending_of(one_group(2), rows)).find("In all measurements ranks waited for a processor 20 % of"),
+            std::string::npos);
+}
+
+TEST(Conclusion, JudgesNothingWhereRanksWaitedForAProcessor) {
+  Context context = one_group(2);
+  for (const double required : {1.0, 100.0}) {
+    context.options.min_bandwidth_gb_per_s = required;
+    Row row = row_of(0, 10);
+    row.out_of_place->processor_wait = 0.63;
+    const Ending ending = ending_of(context, {row, row_of(0, 10)});
+    EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+    EXPECT_EQ(ending.reason, "ranks waited for a processor 63 % of the time: these are not figures of the network");
+    EXPECT_FALSE(ending.fast_enough.has_value());
+    const Ending wrong = ending_of(context, {row, wrong_row()});
+    EXPECT_EQ(wrong.exit_status, static_cast<int>(ExitStatus::kWrongData)) << "wrong data are wrong on any host";
+  }
+}
+
 TEST(Conclusion, IsTooSlowBelowTheRequiredAverage) {
   Context context = one_group(2);
   context.options.min_bandwidth_gb_per_s = 10;

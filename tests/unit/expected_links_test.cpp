@@ -286,6 +286,17 @@ TEST(Expectation, OfGroupsOnOneHostAndAcrossHostsNamesAllLinks) {
 
 TEST(Expectation, WithoutRowsCannotBeJudged) { EXPECT_EQ(expect_of(two_hosts(), {}, 0.8).exit_status, 7); }
 
+TEST(Expectation, JudgesNothingWhereRanksWaitedForAProcessor) {
+  for (const double busbw : {12.0, 1.0}) {
+    std::vector<MeasuredRow> rows{row_of(1 << 20, 5), row_of(1 << 30, busbw)};
+    rows[0].processor_wait = 0.63;
+    const Expectation expectation = expect_of(two_hosts(), rows, 0.8);
+    EXPECT_EQ(expectation.exit_status, 7);
+    EXPECT_EQ(expectation.headline,
+              "ranks waited for a processor 63 % of the time: these are not figures of the network");
+  }
+}
+
 TEST(Expectation, ShowsAllRowsIfSomethingIsRequired) {
   const std::vector<std::string> lines = lines_of(expect_of(two_hosts(), {row_of(1 << 24, 10.5)}, 0.8));
   ASSERT_EQ(lines.size(), 5U);

@@ -64,6 +64,7 @@ Measurement distinct_measurement(Numbers& numbers) {
   measured.rank_means = {numbers.time(), numbers.time()};
   measured.stopped = {{numbers.time(), numbers.time()}, {numbers.next<int>()}, {numbers.time()}};
   measured.waiting = {{numbers.time()}, {numbers.next<int>()}, {numbers.time()}};
+  measured.processor_wait = numbers.time();
   measured.algbw = numbers.time();
   measured.busbw = numbers.time();
   measured.message_rate = numbers.time();
@@ -154,6 +155,7 @@ void expect_same(const std::optional<Measurement>& a, const std::optional<Measur
     EXPECT_EQ(((*a).*shares).most_idle, ((*b).*shares).most_idle);
     EXPECT_EQ(((*a).*shares).most, ((*b).*shares).most);
   }
+  EXPECT_EQ(a->processor_wait, b->processor_wait);
   EXPECT_EQ(a->algbw, b->algbw);
   EXPECT_EQ(a->busbw, b->busbw);
   EXPECT_EQ(a->message_rate, b->message_rate);

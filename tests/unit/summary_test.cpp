@@ -121,6 +121,12 @@ TEST(Summary, CountsOutliersAndKeepsThem) {
   EXPECT_GT(summary.mean, 3);
 }
 
+TEST(ExplainingWait, IsThatOfTheUsualEpochAndNotSmall) {
+  EXPECT_DOUBLE_EQ(explaining_wait(std::vector{0.63, 0.9, 0.2}), 0.63) << "as the figure is that of the usual epoch";
+  EXPECT_EQ(explaining_wait(std::vector{0.05, 0.9, 0.09}), 0) << "too little to explain anything";
+  EXPECT_EQ(explaining_wait({}), 0) << "unknown";
+}
+
 TEST(Summary, AddsUpLateStartsAndPreemptions) {
   std::vector<Epoch> epochs = series({1, 2, 3});
   epochs[0].late = 3;

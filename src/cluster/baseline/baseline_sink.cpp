@@ -7,6 +7,7 @@
 #include "cluster/baseline/comparison_text.h"
 #include "cluster/baseline/file.h"
 #include "common/core/error.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::baseline {
 namespace {
@@ -66,7 +67,9 @@ bool BaselineSink::compare(const Launch& launch, Ending& ending, const Outputs& 
 
 void BaselineSink::add(const Launch& launch, Ending& ending) const {
   const std::size_t launches = add_launch(record_file_, launch);
-  ending.baseline.push_back(fmt::format("Recorded in {}: launch {}", record_file_, launches));
+  const double waited = most_waited(launch);
+  ending.baseline.push_back(fmt::format("Recorded in {}: launch {}{}", record_file_, launches,
+                                        waited > 0 ? ", with which nothing is compared: " + waited_text(waited) : ""));
 }
 
 }  // namespace fabricbench::baseline

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -12,9 +13,11 @@
 
 #include "cluster/baseline/history.h"
 #include "cluster/baseline/identity.h"
+#include "cluster/baseline/launch_recorder.h"
 #include "common/core/error.h"
 #include "common/core/exit_status.h"
 #include "common/core/statistics.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::baseline {
 namespace {
@@ -381,12 +384,23 @@ BaselineComparison compare(std::span<const Launch> recorded, std::span<const Lau
     comparison.headline = "the launches of the run are not alike: " + comparison.headline;
     return comparison;
   }
-  const Selection selection = select(baseline, run.front(), settings.allowed);
+  Selection selection = select(baseline, run.front(), settings.allowed);
   comparison.launches = static_cast<std::int64_t>(selection.launches.size());
   comparison.differences = selection.obstacles;
   comparison.allowed = selection.allowed;
   if (selection.launches.empty()) {
     refuse(comparison);
+    return comparison;
+  }
+  const auto waited = [](const Launch& launch) { return most_waited(launch); };
+  if (const double share = std::ranges::max(run | std::views::transform(waited)); share > 0) {
+    comparison.headline = waited_text(share);
+    return comparison;
+  }
+  std::erase_if(selection.launches, [&](const Launch* launch) { return waited(*launch) > 0; });
+  comparison.launches = static_cast<std::int64_t>(selection.launches.size());
+  if (selection.launches.empty()) {
+    comparison.headline = "in each comparable launch of the baseline ranks waited for a processor";
     return comparison;
   }
   comparison.circumstances =

@@ -50,6 +50,12 @@ std::string contradiction_in(const RowTimes& row) {
                      of_epochs * 1e6);
 }
 
+double most_waited(const Launch& launch) {
+  double most = 0;
+  for (const RowTimes& row : launch.rows) most = std::max(most, row.processor_wait);
+  return most;
+}
+
 void LaunchRecorder::take(const Row& row) {
   for_each_measurement(row, context_, [&](RowKey key, const Measurement& measured) {
     RowTimes times;
@@ -58,6 +64,7 @@ void LaunchRecorder::take(const Row& row) {
     times.epochs = measured.summary.epoch_medians;
     times.busbw = measured.busbw;
     times.algorithm = algorithm_of(measured.choice);
+    times.processor_wait = measured.processor_wait;
     payload_ += static_cast<double>(row.size) * static_cast<double>(measured.iterations.value_or(0));
     count_bytes(measured.nics, bytes_);
     add(std::move(times));
@@ -109,6 +116,7 @@ void LaunchRecorder::add(RowTimes row) {
     return;
   }
   RowTimes& first = rows_[known->second];
+  first.processor_wait = std::max(first.processor_wait, row.processor_wait);
   first.epochs.insert(first.epochs.end(), row.epochs.begin(), row.epochs.end());
   if (first.epochs.empty()) return;
   const double before = first.time;

@@ -32,6 +32,9 @@ void for_each_measurement(const Row& row, const Context& context, const Action& 
 /// Why these cannot be the times of a row, such as a median that is not that of the epochs; empty: they can.
 [[nodiscard]] std::string contradiction_in(const RowTimes& row);
 
+/// The largest share of the time for which ranks waited for a processor in a row of the launch; 0: in none for long.
+[[nodiscard]] double most_waited(const Launch& launch);
+
 /// Takes the records of one run, in their order.
 class LaunchRecorder {
  public:

@@ -9,6 +9,7 @@
 #include "cluster/expected/link_rate.h"
 #include "cluster/expected/path.h"
 #include "common/core/exit_status.h"
+#include "common/core/wording.h"
 #include "common/record/json.h"
 #include "common/record/text_table.h"
 
@@ -171,10 +172,14 @@ Expectation expect(const Context& context, const std::vector<MeasuredRow>& rows,
     expectation.rows.push_back(beside_links(row, *group, rate, paths.path_latency(*group, rate.latency)));
   }
   const std::string unknown = describe_links(used, expectation);
-  if (settings.required > 0) {
-    judge_best_rows(expectation.rows, settings.required);
-    conclude(expectation, unknown);
+  if (settings.required <= 0) return expectation;
+  if (const double waited = most_waited(rows); waited > 0) {
+    expectation.exit_status = static_cast<int>(ExitStatus::kNotJudged);
+    expectation.headline = waited_text(waited);
+    return expectation;
   }
+  judge_best_rows(expectation.rows, settings.required);
+  conclude(expectation, unknown);
   return expectation;
 }
 

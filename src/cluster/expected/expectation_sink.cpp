@@ -4,6 +4,7 @@
 
 #include "cluster/baseline/launch_recorder.h"
 #include "common/core/exit_status.h"
+#include "common/core/wording.h"
 #include "common/host/installed_files.h"
 
 namespace fabricbench::expected {
@@ -38,7 +39,8 @@ void ExpectationSink::record(const AnyRecord& record) {
           .group = row->group,
           .busbw = measured.busbw,
           .time = measured.summary.median,
-          .operations = static_cast<double>(measured.iterations.value_or(0))});
+          .operations = static_cast<double>(measured.iterations.value_or(0)),
+          .processor_wait = measured.processor_wait});
     baseline::count_bytes(measured.nics, bytes_);
   });
 }
@@ -73,7 +75,11 @@ void ExpectationSink::hold_against_preset(Ending& ending, const Outputs& outputs
   for (const PresetComparison& figure : figures) outputs.record(figure);
   PresetOutcome outcome = outcome_of(*preset_, context_, figures);
   append(ending.baseline, std::move(outcome.lines));
-  if (strict_) fail(ending, outcome.exit_status, outcome.headline);
+  if (!strict_) return;
+  if (const double waited = most_waited(rows_); waited > 0) {
+    return fail(ending, static_cast<int>(ExitStatus::kNotJudged), waited_text(waited));
+  }
+  fail(ending, outcome.exit_status, outcome.headline);
 }
 
 }  // namespace fabricbench::expected

@@ -171,6 +171,12 @@ double rarest_found(std::uint64_t checked, double chance) {
   return -1 / std::expm1(std::log1p(-chance) / static_cast<double>(checked));
 }
 
+double explaining_wait(std::span<const double> most_by_epoch) {
+  constexpr double kExplains = 0.1;
+  const double share = most_by_epoch.empty() ? 0 : median(most_by_epoch);
+  return share < kExplains ? 0 : share;
+}
+
 Summary summarize(std::span<const Epoch> epochs) {
   Summary summary;
   std::vector<double> medians;

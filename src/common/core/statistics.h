@@ -62,6 +62,11 @@ struct Interval {
 /// The largest rarity that is found with this chance; about checked/3 for 95 %, which is the "rule of three".
 [[nodiscard]] double rarest_found(std::uint64_t checked, double chance);
 
+/// The share of the time for which ranks waited for a processor, where that can explain a figure: the median over
+/// epochs of the share of the rank that waited most. 0: less than a tenth, by which one rank alone makes a time longer
+/// by a ninth, or unknown.
+[[nodiscard]] double explaining_wait(std::span<const double> most_by_epoch);
+
 /// How often a rank took longer than all others in one epoch.
 struct TimesSlowest {
   int rank = 0;

@@ -41,6 +41,12 @@ template <std::integral Number>
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
+/// Of figures that were taken while ranks waited for a processor for this share of the time.
+[[nodiscard]] inline std::string waited_text(double share) {
+  return fmt::format("ranks waited for a processor {:.0f} % of the time: these are not figures of the network",
+                     100 * share);
+}
+
 /// Such as `1,234,567`.
 [[nodiscard]] inline std::string with_commas(std::uint64_t number) {
   std::string text = fmt::format("{}", number);

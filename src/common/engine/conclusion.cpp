@@ -88,6 +88,7 @@ void note_groups(const Totals& totals, const Context& context, std::vector<std::
 
 std::vector<std::string> notes_of(const Totals& totals, const Context& context) {
   std::vector<std::string> notes = totals.wrong_data();
+  if (std::string line = totals.waited_line(); !line.empty()) notes.push_back(std::move(line));
   if (totals.late() > 0) notes.push_back(fmt::format("{} samples began late and were left out", totals.late()));
   if (totals.shortened() > 0) {
     notes.push_back(

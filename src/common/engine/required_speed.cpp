@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/core/shortened_list.h"
+#include "common/core/wording.h"
 #include "common/report/banner.h"
 
 namespace fabricbench {
@@ -227,6 +228,7 @@ std::vector<std::string> wrong_rates(const Totals& totals, const Context& contex
 
 SpeedVerdict verdict_of(const Totals& totals, const Context& context) {
   if (!is_required(context.options)) return {};
+  if (totals.most_waited() > 0) return {ExitStatus::kNotJudged, waited_text(totals.most_waited()), {}, {}};
   Judge judge(totals, context);
   judge.judge_bandwidth();
   judge.judge_latency();

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <ctime>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -32,14 +31,6 @@ double processor_time() {
     throw std::system_error(errno, std::generic_category(), "clock_gettime");
   }
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
-
-std::optional<double> processor_wait(const std::filesystem::path& root) {
-  std::ifstream file(root / "proc/thread-self/schedstat");
-  double ran = 0;
-  double waited_ns = 0;
-  if (!(file >> ran >> waited_ns)) return std::nullopt;
-  return waited_ns * 1e-9;
 }
 
 std::optional<std::uint64_t> peak_resident_bytes(const std::filesystem::path& root) {

@@ -56,6 +56,7 @@ Measurement Bench::conclude(Subject& subject) {
   measured.rank_means = times_of_all_ranks(subject.own_means);
   measured.stopped = idle_shares(subject.stopped_shares);
   measured.waiting = idle_shares(subject.waiting_shares);
+  measured.processor_wait = explaining_wait(measured.waiting.most);
   measured.retransmitted = retransmitted_by_rank(subject);
   measured.queue_pairs = shares_of_queue_pairs(subject);
   const auto& lost = subject.counted.lost_messages;

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "common/core/shortened_list.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
 #include "common/measure/operation.h"
@@ -83,6 +85,11 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   const bool all_lost = measured.lost.value_or(0) > 0 && measured.message_rate == 0;
   if (all_lost) ++all_lost_;
   if (summary.resolution == 0 && (summary.median <= 0 || summary.min < 0)) ++without_time_;
+  if (measured.processor_wait > 0) {
+    most_waited_ = std::max(most_waited_, measured.processor_wait);
+    waited_sizes_.insert(row.size);
+    ++waited_;
+  }
   if (summary.median < summary.resolution) {
     ++below_resolution_;
     coarsest_resolution_ = std::max(coarsest_resolution_, summary.resolution);
@@ -172,6 +179,20 @@ std::string Totals::checked_line() const {
                      with_commas(checked_operations_), checked_operations_ == 1 ? "operation was" : "operations were",
                      two_digits(rarest_found(checked_operations_, 0.95)), kRare,
                      two_digits(100 * chance_to_find(checked_operations_, kRare)));
+}
+
+std::string Totals::waited_line() const {
+  constexpr std::size_t kMostSizes = 8;
+  if (waited_ == 0) return "";
+  std::vector<std::string> sizes;
+  for (const Bytes size : waited_sizes_) sizes.push_back(fmt::format("{}", size));
+  const std::string which =
+      waited_ == measurements_
+          ? "all measurements"
+          : fmt::format("{} of {} measurements (sizes: {})", waited_, measurements_,
+                        fmt::join(fabricbench::shortened(std::move(sizes), kMostSizes, "more"), ", "));
+  return fmt::format("In {} {}; run fewer ranks than processors, on a host without other work", which,
+                     waited_text(most_waited_));
 }
 
 std::string Totals::checked_bits_line() const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ class Totals {
   /// Measurements whose time is below the resolution of the device's clock, and the coarsest resolution of those.
   [[nodiscard]] std::int64_t below_resolution() const { return below_resolution_; }
   [[nodiscard]] Seconds coarsest_resolution() const { return coarsest_resolution_; }
+  /// The largest share of the time for which ranks waited for a processor in a measurement; 0: too small to explain
+  /// anything. And one line on these measurements, empty if there are none.
+  [[nodiscard]] double most_waited() const { return most_waited_; }
+  [[nodiscard]] std::string waited_line() const;
   /// Measurements that took no time, or less, by the host's clock.
   [[nodiscard]] std::int64_t without_time() const { return without_time_; }
   /// The mean of a group's bus bandwidths in bytes per second; 0 if there are none.
@@ -134,6 +139,9 @@ class Totals {
   std::int64_t below_resolution_ = 0;
   Seconds coarsest_resolution_ = 0;
   std::int64_t without_time_ = 0;
+  double most_waited_ = 0;
+  std::int64_t waited_ = 0;  // measurements
+  std::set<Bytes> waited_sizes_;
   std::int64_t all_lost_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for

@@ -49,6 +49,7 @@ struct RowTimes {
   std::vector<Seconds> epochs;  ///< the median of each; empty: unknown
   double busbw = 0;             ///< bytes per second
   std::string algorithm;        ///< and protocol, as the library chose them; empty: unknown
+  double processor_wait = 0;    ///< as Measurement has it
 };
 
 /// One run of a program.
@@ -181,6 +182,8 @@ void describe(Form& form, Record& row) {
   form("epoch_times_us", us(row.epochs), "median of each epoch");
   form("busbw_gb_per_s", null_if_none(gb_per_s(row.busbw)), "bus bandwidth; null: none");
   form("algorithm", null_if_none(row.algorithm), "algorithm and protocol that the library chose; null: unknown");
+  form("processor_wait_share", left_out_if_none(row.processor_wait),
+       "see `measurement`: a launch with such a row is not compared; missing if there was no such wait");
 }
 
 template <typename Form, record::Of<RowKey> Record>

@@ -53,6 +53,7 @@ struct Measurement {
   std::vector<Seconds> rank_means;         ///< each rank's mean, the median over visits
   IdleShares stopped;                      ///< stopped or asleep
   IdleShares waiting;                      ///< waiting for a processor
+  double processor_wait = 0;               ///< explaining_wait of these
   double algbw = 0;                        ///< bytes per second
   double busbw = 0;                        ///< bytes per second
   double message_rate = 0;                 ///< messages per second between two ranks; 0 for collectives
@@ -216,6 +217,9 @@ void describe_ranks(Form& form, Record& measured) {
   auto& summary = measured.summary;
   form("preemptions", natural(summary.preemptions), "involuntary context switches, sum over all ranks");
   form("most_preempted_rank", natural(summary.most_preempted_rank), "rank with most of them");
+  form("processor_wait_share", left_out_if_none(measured.processor_wait),
+       "share of the time for which the rank that did so most waited for a processor, the median over epochs: the "
+       "figures are none of the network; missing below 0.1, or if unknown");
   form("slowest_rank", natural(summary.slowest_rank), "rank that was slowest in most samples");
   form("slowest_rank_share", summary.slowest_share, "its share of the samples");
   form("rank_times_us", us(measured.rank_times), "median of each rank, by rank");
@@ -299,7 +303,8 @@ void describe(Form& form, Record& row) {
   form("in_place", row.in_place, "null: not run, or not possible");
   form("cut_short", left_out_if_none(row.cut_short),
        "true: the run ended before the row was complete; its figures are of the epochs finished until then, each of "
-       "which counts as one sample, its median; what epochs do not tell is null or an empty list");
+       "which counts as one sample, its median; what epochs do not tell is null or an "
+       "empty list");
 }
 
 template <typename Form, record::Of<EpochRecord> Record>
