@@ -146,6 +146,16 @@ TEST(Conclusion, JudgesNothingWhereRanksWaitedForAProcessor) {
   }
 }
 
+TEST(Conclusion, OfALoadThatCarriedNothingIsNoJudgement) {
+  std::vector<Row> rows{row_of(0, 10), row_of(0, 10)};
+  for (Row& row : rows) row.out_of_place->background_rate = 1e9;
+  EXPECT_EQ(ending_of(one_group(2), rows).exit_status, 0);
+  rows[1].out_of_place->background_rate = 0;
+  const Ending ending = ending_of(one_group(2), rows);
+  EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
+  EXPECT_NE(ending.reason.find("carried nothing during 1 of 2 measurements"), std::string::npos) << ending.reason;
+}
+
 TEST(Conclusion, IsTooSlowBelowTheRequiredAverage) {
   Context context = one_group(2);
   context.options.min_bandwidth_gb_per_s = 10;

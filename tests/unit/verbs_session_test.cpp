@@ -145,6 +145,29 @@ TEST_F(BackgroundStreamTest, GoesOnWhileMessagesAreSentAndEndsWithTheirSession) 
   EXPECT_EQ(queue_pair.handle.send_cq, nullptr) << "given back";
 }
 
+TEST_F(BackgroundStreamTest, IsThereWhenItsFirstBytesAre) {
+  Pair streams(of_stream_);
+  Stream stream(streams);
+  stream.rank(1).await_first_bytes(60);
+  stream.rank(0).await_first_bytes(60);
+  EXPECT_GT(stream.rank(0).counters().background_bytes, 0U);
+}
+
+TEST_F(BackgroundStreamTest, ThatCarriesNothingIsNoLoad) {
+  of_stream_.options.stall_timeout = 1e5;
+  Pair streams(of_stream_);
+  fake_verbs_queues().queue_pairs.at(0).messages_per_poll = 0;
+  Stream stream(streams);
+  try {
+    stream.rank(0).await_first_bytes(0.02);
+    ADD_FAILURE() << "nothing was carried";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::kNotJudged);
+    EXPECT_EQ(std::string(error.what()),
+              "the stream of --background carried nothing for 20 ms, so there is no load to measure under");
+  }
+}
+
 TEST_F(BackgroundStreamTest, KeepsItsQueueFull) {
   Pair streams(of_stream_);
   test::FakeQueuePair& queue_pair = fake_verbs_queues().queue_pairs.at(0);

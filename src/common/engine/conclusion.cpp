@@ -149,6 +149,13 @@ Ending conclude(const Totals& totals, const Context& context) {
     ending.reason = fmt::format("all messages of {} of {} measurements were lost: there is no figure",
                                 totals.all_lost(), totals.measurements());
   }
+  if (totals.without_load() > 0) {
+    status = ExitStatus::kNotJudged;
+    ending.reason = fmt::format(
+        "the stream of --background carried nothing during {} of {} measurements: these are no figures under load; "
+        "measure longer (-n), or give the ranks more processors",
+        totals.without_load(), totals.measurements());
+  }
   if (totals.without_time() > 0) {
     status = ExitStatus::kNotJudged;
     ending.reason = fmt::format(

@@ -84,6 +84,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   started_by_barrier_ += summary.common_start ? 0 : 1;
   const bool all_lost = measured.lost.value_or(0) > 0 && measured.message_rate == 0;
   if (all_lost) ++all_lost_;
+  if (measured.background_rate == 0) ++without_load_;
   if (summary.resolution == 0 && (summary.median <= 0 || summary.min < 0)) ++without_time_;
   if (measured.processor_wait > 0) {
     most_waited_ = std::max(most_waited_, measured.processor_wait);

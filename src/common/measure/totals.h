@@ -91,6 +91,8 @@ class Totals {
   [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
   /// Measurements of which no message arrived.
   [[nodiscard]] std::int64_t all_lost() const { return all_lost_; }
+  /// Measurements beside a stream (--background) that carried nothing meanwhile.
+  [[nodiscard]] std::int64_t without_load() const { return without_load_; }
   /// The first measurement without a time, for example because all its messages were lost.
   [[nodiscard]] const std::optional<Figures>& without_figure() const { return without_figure_; }
 
@@ -143,6 +145,7 @@ class Totals {
   std::int64_t waited_ = 0;  // measurements
   std::set<Bytes> waited_sizes_;
   std::int64_t all_lost_ = 0;
+  std::int64_t without_load_ = 0;
   std::int64_t with_interval_ = 0;
   std::int64_t precise_ = 0;  // measurements whose interval is as narrow as asked for
   double widest_ = 0;         // the widest interval's half-width, relative

@@ -166,8 +166,12 @@ std::vector<std::string> load_ports(const Team& team, const Placed& placed, cons
                                     verbs::VerbsSession& session) {
   auto own = open_session(team, background_settings(settings), std::make_unique<HostBuffers>());
   std::vector<std::string> notices = background_notices(team, placed, *own);
-  session.load_with(everywhere(
-      team.world(), [&] { return std::make_unique<verbs::BackgroundStream>(std::move(own), team.group().is_root()); }));
+  constexpr Seconds kToCarry = 20;  // the first bytes, also on a busy host
+  session.load_with(everywhere(team.world(), [&] {
+    auto stream = std::make_unique<verbs::BackgroundStream>(std::move(own), team.group().is_root());
+    stream->await_first_bytes(kToCarry);
+    return stream;
+  }));
   return notices;
 }
 

@@ -1,5 +1,6 @@
 #include "common/backends/verbs/background_stream.h"
 
+#include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -52,12 +53,28 @@ void BackgroundStream::run() noexcept {
 void BackgroundStream::keep_full() {
   constexpr std::int64_t kWrites = 4;
   session_->backend(0).start_sends(source_.on(0).data(), kMessage, DataType::kInt8, 1, kWrites);
+  const bool are_first = bytes_ == 0;
   bytes_ = session_->completed_requests() * kMessage;
+  if (!are_first || bytes_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  has_carried_.notify_all();
+}
+
+void BackgroundStream::await_first_bytes(Seconds patience) {
+  if (!thread_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  has_carried_.wait_for(lock, std::chrono::duration<Seconds>(patience), [this] { return bytes_ > 0 || error_; });
+  if (error_) throw *error_;
+  if (bytes_ > 0) return;
+  throw Error(ExitStatus::kNotJudged,
+              fmt::format("the stream of --background carried nothing for {}, so there is no load to measure under",
+                          readable_seconds(patience)));
 }
 
 void BackgroundStream::keep_error(const Error& error) {
   const std::lock_guard lock(mutex_);
   error_ = Error(error.status(), fmt::format("the stream of --background ended: {}", error.what()));
+  has_carried_.notify_all();
 }
 
 TransportCounters BackgroundStream::counters() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,10 @@ class BackgroundStream {
   /// Gives up the writes in flight, and takes no longer than that.
   ~BackgroundStream();
 
+  /// Waits until the first bytes are carried: before, the ports have no load. Nothing on the second rank. Throws Error
+  /// (not judged) if none are after `patience`, or the one that ended the stream.
+  void await_first_bytes(Seconds patience);
+
   /// The bytes carried so far and the time since the beginning; empty on the second rank. Throws the Error that ended
   /// the stream, if any: what was measured since had no load.
   [[nodiscard]] TransportCounters counters() const;
@@ -47,6 +52,7 @@ class BackgroundStream {
   std::atomic<bool> stopping_ = false;
   std::atomic<std::uint64_t> bytes_ = 0;
   mutable std::mutex mutex_;
+  std::condition_variable has_carried_;
   std::optional<Error> error_;  // that ended the stream; guarded by the mutex
   std::thread thread_;
 };
