@@ -28,6 +28,18 @@ class EveryMessage(PairTest):  # 2 ranks, 20 s
                 total = sum(row["out_of_place"]["checked_messages"] for row in found)
                 self.assertIn(f"# Note: Every message was checked: {total:,} messages, 0 wrong\n", stdout)
 
+    def test_none_is_left_out(self):
+        """Neither those that the library is observed in, which --json asks for, nor those of estimates."""
+        _, _, (row,) = self.measure("send_recv_bw", "-b", 256, "-e", 256, "-n", 10, "-w", 1, "--check", "all")
+        self.assertEqual(row["out_of_place"]["checked_messages"], (10 + 1 + 1) * WINDOW)
+        for arguments in (("-n", 10, "-w", 1, "--json", self.directory / "run.json", "--force"), ("-n", 10, "-w", 0),
+                          ("--time-budget", 0.01)):
+            with self.subTest(arguments):
+                result = self.run_program("-b", 256, "-e", 256, *arguments, "-c", "all", program=str(PROGRAMS / "send_recv_bw"),
+                                          variables=fault("message_tail", rank=1, after=2, calls=1))
+                self.assertEqual(result.status, WRONG_DATA, result.stdout + result.stderr)
+                self.assertIn("first in message 2 of window 0, byte 255", result.stderr)
+
     def test_windows_that_do_not_fit(self):
         """Windows of 64 messages of 8 MiB would take 512 MiB."""
         stdout, _, (row,) = self.measure("send_recv_bw", "-b", "8M", "-e", "8M", "-n", 3, "-w", 1, "--check", "all")

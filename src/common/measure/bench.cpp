@@ -211,7 +211,10 @@ void Bench::plan(Subject& subject) {
   connect(subject);
   // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
   const bool one_more = plan.warmup == 0 || options_.like == Like::kNcclTests;
-  if (options_.iterations && one_more) meter_.run_untimed(subject.operation);
+  if (options_.iterations && one_more) {
+    meter_.run_untimed(subject.operation);
+    check_if_all(subject, subject.operation.aggregated());
+  }
   if (options_.iterations && is_stream()) return;  // the iterations of -n are one window
   if (options_.iterations) {
     const bool batch = options_.timing == Timing::kPipelined && !plan.gapless;
@@ -290,7 +293,10 @@ void Bench::visit_exactly(Subject& subject, std::int64_t iterations, const std::
   }
 }
 
-Seconds Bench::estimate(Subject& subject) { return meter_.estimate(subject.operation, options_.warmup); }
+Seconds Bench::estimate(Subject& subject) {
+  return meter_.estimate(subject.operation, options_.warmup,
+                         [&](std::int64_t starts) { check_if_all(subject, starts); });
+}
 
 /// Chooses a stream's window, and returns its expected time. A stream runs dry at the end of a window, so a window must
 /// be long enough to make that negligible. On a slow network it must not take the whole time budget, nor may finding
@@ -365,7 +371,7 @@ void Bench::observe(Subject& subject) {
   if (!options_.stats && !options_.keeps_records()) return;
   ChoiceObserver* const choices = session_.choices();
   if (choices != nullptr) choices->observe(true);
-  subject.operation.run_once();
+  check_if_all(subject, subject.operation.run_once());
   if (choices == nullptr) return;
   choices->observe(false);
   subject.choice = choices->last();

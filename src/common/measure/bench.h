@@ -61,6 +61,7 @@ class Bench {
   void observe(Subject& subject);
   void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
+  void check_if_all(Subject& subject, std::int64_t starts);
   void check_replay(Subject& subject);
   [[nodiscard]] AroundEach checks_of(Subject& subject);
   void check_alone(Subject& subject, std::int64_t operations);

@@ -37,6 +37,11 @@ void Bench::check_result(Subject& subject, std::int64_t starts) {
   }
 }
 
+/// Of messages that are not timed: with --check all every one is checked.
+void Bench::check_if_all(Subject& subject, std::int64_t starts) {
+  if (options_.check_all) check_result(subject, starts);
+}
+
 /// Launches the recorded batch once more on poison, and checks its last result. The timed launches alone would not show
 /// a batch that writes nothing: the warm-up has left good results.
 void Bench::check_replay(Subject& subject) {

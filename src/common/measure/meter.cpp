@@ -426,33 +426,36 @@ void Meter::adapt_slack(double late_share) {
   if (late_share == 0) slack_ = std::max(slack_ * 0.9, kLeastSlack);
 }
 
-Seconds Meter::estimate(Operation& operation, std::int64_t warmup) {
+Seconds Meter::estimate(Operation& operation, std::int64_t warmup, const Check& check) {
   heartbeat_.enter(Phase::kEstimate);
   const std::int64_t aggregated = operation.aggregated();
   const std::optional<std::int64_t> places = operation.places();
   const std::int64_t most = places ? std::max<std::int64_t>(*places / aggregated, 1) : kMostEstimateIterations;
   const std::int64_t first = std::clamp<std::int64_t>(warmup, 1, places ? most : std::max<std::int64_t>(warmup, 1));
-  operation.prepare((places ? first : warmup + 3 * kMostEstimateIterations) * aggregated);
-  const Seconds began_first = now();
-  repeat(operation, 1);
-  const bool is_long = team_.world().max(now() - began_first) > kLongOperation;
-  if (!is_long) repeat(operation, first - 1);
-  for (std::int64_t iterations = 1;; iterations = std::min(4 * iterations, most)) {
+  if (!places) operation.prepare((warmup + 3 * kMostEstimateIterations) * aggregated);
+  const auto take = [&](std::int64_t iterations, bool together) {
     if (places) operation.prepare(iterations * aggregated);
-    team_.world().barrier();
+    if (together) team_.world().barrier();
     const Seconds began = now();
     repeat(operation, iterations);
-    const Seconds elapsed = team_.world().max(now() - began);
+    const Seconds elapsed = now() - began;
+    if (places) check(iterations * aggregated);
+    return elapsed;
+  };
+  const Seconds one = team_.world().max(take(1, false));
+  if (one <= kLongOperation && first > 1) (void)take(first - 1, false);
+  for (std::int64_t iterations = 1;; iterations = std::min(4 * iterations, most)) {
+    const Seconds elapsed = team_.world().max(take(iterations, true));
     heartbeat_.tick();
     if (elapsed >= kEstimateTime || iterations >= std::min(most, kMostEstimateIterations)) {
       const Seconds each = elapsed / static_cast<double>(iterations);
-      return options_.timing == Timing::kIsolated && each < kLongOperation ? estimate_isolated(operation) : each;
+      return options_.timing == Timing::kIsolated && each < kLongOperation ? estimate_isolated(operation, check) : each;
     }
   }
 }
 
 /// With the wait for the start, which is long where processes wait for a processor.
-Seconds Meter::estimate_isolated(Operation& operation) {
+Seconds Meter::estimate_isolated(Operation& operation, const Check& check) {
   constexpr Seconds kTime = 10e-3;
   constexpr std::int64_t kMost = 1024;
   const bool has_places = operation.places().has_value();
@@ -462,6 +465,7 @@ Seconds Meter::estimate_isolated(Operation& operation) {
     for (std::int64_t i = 0; i < samples; ++i) {
       if (has_places) operation.prepare(operation.aggregated());
       (void)start_together(operation, {}, times);
+      if (has_places) check(operation.aggregated());
     }
     const Seconds elapsed = team_.world().max(now() - began);
     heartbeat_.tick();

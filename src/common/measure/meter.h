@@ -64,8 +64,10 @@ class Meter {
   void run_untimed(Operation& operation, Phase phase = Phase::kWarmUp, Seconds longer_s = 0);
 
   /// The approximate time of an operation, agreed among all processes: each takes the mean over a few milliseconds of
-  /// untimed iterations, and the maximum counts. Isolated: with all that comes with a sample.
-  [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup);
+  /// untimed iterations, and the maximum counts. Isolated: with all that comes with a sample. `check`: what is done
+  /// with messages that have places of their own, after each time that so many of them were started.
+  using Check = std::function<void(std::int64_t starts)>;
+  [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup, const Check& check = {});
 
   /// Isolated: the time from the agreement on a start to that start. Collective.
   [[nodiscard]] Seconds slack() const { return team_.world().broadcast(slack_); }
@@ -113,7 +115,7 @@ class Meter {
   [[nodiscard]] Seconds time_each(Operation& operation, std::int64_t iterations);
   [[nodiscard]] Start start_together(Operation& operation, const VisitPlan& plan, Times& times);
   [[nodiscard]] Seconds agreed_start();
-  [[nodiscard]] Seconds estimate_isolated(Operation& operation);
+  [[nodiscard]] Seconds estimate_isolated(Operation& operation, const Check& check);
   void add_durations(Seconds on_host, double operations, Times& times) const;
   void choose_slack();
   void adapt_slack(double late_share);
