@@ -72,17 +72,17 @@ struct Result {
   return cases;
 }
 
-/// Measures `collective` on the session's ranks.
-[[nodiscard]] inline Result run(const Options& options, Session& session, const Collective& collective,
-                                const std::vector<Case>& cases) {
-  Rig rig(options, session);
+/// Measures `test` on the session's ranks.
+[[nodiscard]] inline Result run(const Options& options, Session& session, const Test& test,
+                                const std::vector<Case>& cases, Bytes pool_bytes = kPoolBytes) {
+  Rig rig(options, session, now, true, pool_bytes);
   Result result;
   Outputs outputs;
   if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(result.log));
   const Placed placed = place_processes(rig.world);
   NicMeter nics(rig.team, placed, "mpi");
   Totals totals(rig.options);
-  Bench bench(rig.team, rig.options, collective, session, rig.workspace, rig.meter, nics, rig.heartbeat,
+  Bench bench(rig.team, rig.options, test, session, rig.workspace, rig.meter, nics, rig.heartbeat,
               options.seed.value_or(1), outputs, &totals);
   const Seconds began = now();
   bench.measure_cases(cases);

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench_support.h"
+#include "common/measure/message_test.h"
 
 namespace fabricbench {
 namespace {
@@ -316,6 +318,92 @@ TEST_F(Budget, LongOperationsHaveNoWarmUpAndThenFewerEpochs) {
   asked.given = {{"warmup_iters", "-w"}, {"epochs", "--epochs"}};
   EXPECT_EQ(spent_on(0.2, asked), (std::pair{kPlacements * (1 + 1 + 9 * (3 + 1)), std::int64_t{has_rows ? 9 : 0}}))
       << "what is asked for counts more";
+}
+
+/// Messages of 4 MiB over 200 Mbit/s, in windows that are answered, or that follow each other.
+class SlowWindows final : public MessageTest, private Windows {
+ public:
+  static constexpr Seconds kMessage = 0.168;
+  explicit SlowWindows(bool stream) : MessageTest({.name = "slow", .figure = Figure::kBandwidth}), stream_(stream) {}
+  [[nodiscard]] const Windows* windows() const override { return this; }
+  void start(Backend& /*backend*/, const Operands& /*operands*/) const override { sleep_for(kMessage); }
+
+ private:
+  void finish(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+  void answer(Backend& /*backend*/, const Operands& /*operands*/) const override {}
+  [[nodiscard]] bool are_stream() const override { return stream_; }
+  [[nodiscard]] bool receives(int /*rank*/) const override { return false; }
+
+  bool stream_;
+};
+
+Result windows_over_a_slow_link(Options options, bool stream) {
+  constexpr Bytes kSize = 4 << 20;
+  IdleSession session;
+  const SlowWindows test(stream);
+  options.aggregated = 64;
+  const Case which{.size = kSize, .layout = {kSize, kSize, kSize}, .datatype = DataType::kUint8, .root = -1};
+  return run(options, session, test, {which}, 2 * kSize);
+}
+
+TEST_F(Budget, WindowsOfASlowLinkShrinkAndQuickIsQuick) {
+  for (const bool stream : {false, true}) {
+    Options options;
+    options.quick = true;
+    options.epochs = 6;
+    options.time_budget = 2.0 / 3;  // of three sizes
+    const Result result = windows_over_a_slow_link(options, stream);
+    EXPECT_LT(result.took, 3) << "and 64 messages take 10.7 s";
+  }
+}
+
+TEST_F(Budget, WindowsThatAreAskedForStayUnlessTimeIsShort) {
+  Options options;
+  options.time_budget = 1;
+  EXPECT_LT(windows_over_a_slow_link(options, false).took, 15);
+  options.given = {{"window", "--window"}};
+  EXPECT_GT(windows_over_a_slow_link(options, false).took, 64 * SlowWindows::kMessage);
+}
+
+/// An operation that takes longer than all of the time is run twice: for the estimate, and to be measured and checked.
+TEST_F(Budget, QuickDoesNotRepeatWhatTakesTooLong) {
+  IdleSession session;
+  const Sleeper sleeper(10);
+  Options options;
+  options.quick = true;
+  options.epochs = 6;
+  options.time_budget = 1;
+  const Result result = run(options, session, sleeper, cases_of({64}));
+  EXPECT_EQ(sleeper.starts, 2 * 2);
+}
+
+/// Two operations of each placement make the estimates, and the one behind them never ends.
+TEST_F(Stopping, BeforeTheFirstEpochLeavesTheEstimates) {
+  constexpr Seconds kLong = 10;
+  IdleSession session;
+  const Sleeper sleeper([](int start) {
+    if (start >= 4) throw std::runtime_error("interrupted");
+    return kLong;
+  });
+  Options options;
+  options.checks = 0;
+  Rig rig(options, session);
+  Log log;
+  Outputs outputs;
+  if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(log));
+  const Placed placed = place_processes(rig.world);
+  NicMeter nics(rig.team, placed, "mpi");
+  Bench bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs,
+              nullptr);
+  EXPECT_THROW(bench.measure_cases(cases_of({64})), std::runtime_error);
+  static_cast<void>(outputs.abandon({}));
+  ASSERT_EQ(log.rows.size(), rig.world.is_root() ? 1U : 0U);
+  for (const Row& row : log.rows) {
+    EXPECT_TRUE(row.cut_short);
+    EXPECT_NEAR(row.out_of_place->summary.median, kLong, 1e-3);
+    EXPECT_NEAR(row.in_place->summary.median, kLong, 1e-3);
+    EXPECT_EQ(row.in_place->summary.epochs, 0);
+  }
 }
 
 TEST_F(Stopping, MoreEpochsThanNineCanBeAskedFor) {

@@ -115,12 +115,13 @@ inline constexpr Bytes kPoolBytes = 64 * 64;
 /// Everything that a Meter takes, with one clock for all ranks unless another is given. All processes are one group
 /// unless `options.split` says otherwise.
 struct Rig {
-  Rig(Options given, Session& measured, mpi::CommonClock::Clock read = now, bool shared_clock = true)
+  Rig(Options given, Session& measured, mpi::CommonClock::Clock read = now, bool shared_clock = true,
+      Bytes pool_bytes = kPoolBytes)
       : options(std::move(given)),
         team(world, options.split),
         session(measured),
         clock(world, shared_clock ? 1 : static_cast<std::uint64_t>(world.rank()), std::move(read)),
-        workspace(session, kPoolBytes, true, 0, ranks_of(team.group(), session)),
+        workspace(session, pool_bytes, true, 0, ranks_of(team.group(), session)),
         meter(team, session, clock, options, heartbeat) {
     workspace.use(DataType::kFloat, Reduction::kSum);
   }

@@ -60,6 +60,33 @@ TEST(InterimRows, HaveTheFiguresOfTheMedianEpoch) {
   EXPECT_FALSE(measured.iterations || measured.operations_per_sample);
 }
 
+TEST(InterimRows, AreOfEstimatesUntilTheFirstEpoch) {
+  InterimRows interim;
+  const auto estimate_of = [](Bytes size, Seconds time) {
+    EpochRecord estimate = epoch_of(size, time);
+    estimate.samples = 0;
+    return estimate;
+  };
+  interim.estimate(estimate_of(8, 1e-6));
+  interim.estimate(estimate_of(64, 3e-6));
+  interim.estimate(estimate_of(128, 3e-6));
+  interim.add(epoch_of(64, 2e-6));
+  Row finished;
+  finished.size = 128;
+  finished.count = 32;
+  finished.reduction = Reduction::kSum;
+  interim.remove(finished);
+  const std::vector<Row> rows = interim.rows();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[0].cut_short);
+  EXPECT_EQ(rows[0].out_of_place->summary.median, 1e-6);
+  EXPECT_EQ(rows[0].out_of_place->summary.epochs, 0);
+  EXPECT_EQ(rows[0].out_of_place->summary.samples, 0);
+  EXPECT_DOUBLE_EQ(rows[0].out_of_place->busbw, 1.5 * 8 / 1e-6);
+  EXPECT_EQ(rows[1].out_of_place->summary.median, 2e-6) << "an epoch goes before the estimate";
+  EXPECT_EQ(rows[1].out_of_place->summary.epochs, 1);
+}
+
 TEST(InterimRows, OfWindowsHaveARateOfMessages) {
   InterimRows interim;
   interim.begin(Figure::kBandwidth);

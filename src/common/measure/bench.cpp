@@ -29,6 +29,7 @@ constexpr double kMostEnlarged = 4096;
 constexpr double kMostOfBudget =
     0.125;  // of the time budget: the longest window of a stream, if more than few messages
 constexpr double kFewMessages = 4;
+constexpr Bytes kLargeMessage = 1 << 20;
 constexpr double kWorthwhile = 1.5;        // by which a window grows at least when it is tried again
 constexpr std::int64_t kFewestEpochs = 6;  // which an interval takes
 constexpr double kLeastEpoch = 0.3;        // of the time budget: the minimum duration of an epoch...
@@ -117,6 +118,7 @@ void Bench::measure_interleaved(std::vector<Subject>& subjects) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     show_planning(subjects[i], i, subjects.size());
     plan(subjects[i]);
+    keep_estimate(subjects[i]);
     announce_long_operations(subjects, i);
   }
   began_ = now();
@@ -223,7 +225,7 @@ void Bench::plan(Subject& subject) {
     return fit_into_places(subject);
   }
   const Seconds began = now();
-  const Seconds each = is_stream() ? fit_window(subject) : estimate(subject);
+  const Seconds each = test_.windows() != nullptr ? fit_window(subject) : estimate(subject);
   subject.spent += now() - began;
   subject.operation_time = each;
   const std::int64_t fitting = operations_that_fit(share_of_epoch(), each);
@@ -258,7 +260,7 @@ std::int64_t Bench::fitting_warmup(std::int64_t warmup, std::int64_t fitting) co
 
 /// Of operations that take `each`, if fewer than usual; else the usual ones.
 std::int64_t Bench::epochs_that_fit(Seconds each) const {
-  if (options_.has_given({"epochs"}) || is_stream()) return options_.epochs;
+  if (options_.has_given({"epochs"}) || (is_stream() && !options_.quick)) return options_.epochs;
   const std::int64_t fewest = options_.quick ? 1 : std::min(options_.epochs, kFewestEpochs);
   return std::clamp(operations_that_fit(options_.time_budget, each), fewest, options_.epochs);
 }
@@ -298,14 +300,23 @@ Seconds Bench::estimate(Subject& subject) {
                          [&](std::int64_t starts) { check_if_all(subject, starts); });
 }
 
-/// Chooses a stream's window, and returns its expected time. A stream runs dry at the end of a window, so a window must
-/// be long enough to make that negligible. On a slow network it must not take the whole time budget, nor may finding
-/// that out: a few messages are tried first.
+/// The time that a window may take, if it has more than a few messages. One that is answered is as the user wants it
+/// unless it takes the whole time.
+Seconds Bench::longest_window() const {
+  if (is_stream()) return std::max(options_.time_budget * kMostOfBudget, kLeastWindow);
+  if (options_.quick) return std::max(share_of_epoch(), kLeastWindow);
+  constexpr Seconds kAny = 1e9;
+  return options_.has_given({"window"}) ? kAny : std::max(options_.time_budget, kLeastWindow);
+}
+
+/// Chooses a window, and returns its expected time. A stream runs dry at the end of a window, so a window must be long
+/// enough to make that negligible. On a slow network it must not take the whole time budget, nor may finding that out:
+/// a few messages are tried first, and of large ones a single one.
 Seconds Bench::fit_window(Subject& subject) {
   Operation& operation = subject.operation;
   const auto usual = static_cast<double>(operation.aggregated());
-  const Seconds longest = std::max(options_.time_budget * kMostOfBudget, kLeastWindow);
-  double messages = std::min(usual, kFewMessages);
+  const Seconds longest = longest_window();
+  double messages = std::min(usual, subject.which.size >= kLargeMessage ? 1.0 : kFewMessages);
   Seconds time = 0;
   for (bool tries = true; tries;) {
     operation.aggregate(static_cast<std::int64_t>(messages));
@@ -314,6 +325,7 @@ Seconds Bench::fit_window(Subject& subject) {
     tries = fitting >= kWorthwhile * messages;
     if (tries) messages = fitting;
   }
+  if (!is_stream()) return time;
   const double times = std::clamp(kLeastWindow / time, 1.0, kMostEnlarged);
   operation.aggregate(static_cast<std::int64_t>(messages * times));
   return time * static_cast<double>(operation.aggregated()) / messages;
@@ -340,7 +352,9 @@ void Bench::visit(Subject& subject) {
     const bool defined = subject.operation.last_result_is_defined(starts + again);
     if (defined) check_result(subject, starts);
     if (subject.plan.launches > 0) check_replay(subject);
-    if (!options_.check_all) check_alone(subject, subject.visited ? (defined ? 0 : 1) : options_.checks);
+    const bool saves_time = options_.quick && defined && subject.operation_time > options_.time_budget;
+    const std::int64_t alone = subject.visited || saves_time ? (defined ? 0 : 1) : options_.checks;
+    if (!options_.check_all) check_alone(subject, alone);
   }
   if (!subject.visited && is_repeated(subject.which)) subject.unrepeated = subject.operation.repeat();
   subject.visited = true;
@@ -377,6 +391,30 @@ void Bench::observe(Subject& subject) {
   subject.choice = choices->last();
 }
 
+/// What a case's time says, on a group's first process.
+EpochRecord Bench::record_of(const Subject& subject, Seconds time) const {
+  const Case& which = subject.which;
+  const int ranks = workspace_.ranks().all;
+  const double algbw = algorithm_bandwidth(static_cast<double>(which.size) * test_.counted_share(ranks), time);
+  return {.size = which.size,
+          .count = which.layout.count,
+          .datatype = which.datatype,
+          .reduction = which.reduction,
+          .root = which.root,
+          .group = team_.reported_number(),
+          .in_place = which.in_place,
+          .median = time,
+          .algbw = algbw,
+          .busbw = algbw * test_.bus_factor(ranks)};
+}
+
+/// What a run that ends before the first epoch can still state.
+void Bench::keep_estimate(const Subject& subject) {
+  const Seconds time = subject.operation_time / subject.operation.operations_per_iteration();
+  const std::string own = team_.group().is_root() ? record::pack(record_of(subject, time)) : "";
+  for (const std::string& packed : team_.from_each_group(own)) outputs_.keep(record::unpack<EpochRecord>(packed));
+}
+
 void Bench::finish_epoch(Subject& subject) {
   heartbeat_.enter(Phase::kReport);
   const std::int64_t number = subject.epochs_done++;
@@ -386,25 +424,12 @@ void Bench::finish_epoch(Subject& subject) {
   }
   std::string packed_record;
   if (team_.group().is_root()) {
-    const Case& which = subject.which;
     const Epoch& epoch = subject.current;
     subject.medians.push_back(median(epoch.samples));
-    const Seconds time = subject.medians.back();
-    const int ranks = workspace_.ranks().all;
-    const double algbw = algorithm_bandwidth(static_cast<double>(which.size) * test_.counted_share(ranks), time);
-    const EpochRecord finished{which.size,
-                               which.layout.count,
-                               which.datatype,
-                               which.reduction,
-                               which.root,
-                               team_.reported_number(),
-                               which.in_place,
-                               number,
-                               time,
-                               algbw,
-                               algbw * test_.bus_factor(ranks),
-                               static_cast<std::int64_t>(epoch.samples.size()),
-                               epoch.late};
+    EpochRecord finished = record_of(subject, subject.medians.back());
+    finished.epoch = number;
+    finished.samples = static_cast<std::int64_t>(epoch.samples.size());
+    finished.late = epoch.late;
     packed_record = record::pack(finished);
     subject.epochs.push_back(std::exchange(subject.current, Epoch()));
   }

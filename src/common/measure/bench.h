@@ -56,9 +56,12 @@ class Bench {
   void visit_exactly(Subject& subject, std::int64_t iterations, const std::string& place, double rest);
   void measure_epoch(std::vector<Subject>& subjects, const std::vector<std::uint8_t>& active);
   [[nodiscard]] Seconds estimate(Subject& subject);
+  [[nodiscard]] Seconds longest_window() const;
   [[nodiscard]] Seconds fit_window(Subject& subject);
   void visit(Subject& subject);
   void observe(Subject& subject);
+  [[nodiscard]] EpochRecord record_of(const Subject& subject, Seconds time) const;
+  void keep_estimate(const Subject& subject);
   void finish_epoch(Subject& subject);
   void check_result(Subject& subject, std::int64_t starts);
   void check_if_all(Subject& subject, std::int64_t starts);

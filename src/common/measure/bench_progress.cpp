@@ -84,8 +84,10 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::
   has_announced_ = true;
   progress_.clear();
   fmt::print(stderr,
-             "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}\n",
-             subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget);
+             "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}; {} "
+             "shortens them\n",
+             subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget,
+             options_.quick ? "-n 1" : "--quick or -n 3");
 }
 
 /// How many times as long as a measurement the rest takes: each as long as that, or longer in the ratio of the sizes.

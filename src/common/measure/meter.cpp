@@ -443,6 +443,7 @@ Seconds Meter::estimate(Operation& operation, std::int64_t warmup, const Check& 
     return elapsed;
   };
   const Seconds one = team_.world().max(take(1, false));
+  if (options_.quick && one > options_.time_budget) return one;
   if (one <= kLongOperation && first > 1) (void)take(first - 1, false);
   for (std::int64_t iterations = 1;; iterations = std::min(4 * iterations, most)) {
     const Seconds elapsed = team_.world().max(take(iterations, true));

@@ -64,8 +64,9 @@ class Meter {
   void run_untimed(Operation& operation, Phase phase = Phase::kWarmUp, Seconds longer_s = 0);
 
   /// The approximate time of an operation, agreed among all processes: each takes the mean over a few milliseconds of
-  /// untimed iterations, and the maximum counts. Isolated: with all that comes with a sample. `check`: what is done
-  /// with messages that have places of their own, after each time that so many of them were started.
+  /// untimed iterations, and the maximum counts. Isolated: with all that comes with a sample. With --quick one that
+  /// takes longer than its time is not repeated. `check`: what is done with messages that have places of their own,
+  /// after each time that so many of them were started.
   using Check = std::function<void(std::int64_t starts)>;
   [[nodiscard]] Seconds estimate(Operation& operation, std::int64_t warmup, const Check& check = {});
 

@@ -303,7 +303,7 @@ void describe(Form& form, Record& row) {
   form("in_place", row.in_place, "null: not run, or not possible");
   form("cut_short", left_out_if_none(row.cut_short),
        "true: the run ended before the row was complete; its figures are of the epochs finished until then, each of "
-       "which counts as one sample, its median; what epochs do not tell is null or an "
+       "which counts as one sample, its median, or with 0 epochs an estimate; what epochs do not tell is null or an "
        "empty list");
 }
 

@@ -26,7 +26,8 @@ namespace fabricbench {
 [[nodiscard]] std::string group_line(const Context& context, int group);
 /// Above the first row that is cut short.
 inline constexpr std::string_view kCutShortLine =
-    "# Cut short: the rows below are of the epochs that were finished; their intervals are wider\n";
+    "# Cut short: the rows below are of the epochs that were finished, or without one of an estimate; they are less "
+    "precise\n";
 /// The last line of a run that ended early; empty if it had not begun.
 [[nodiscard]] std::string ended_early_line(const Context& context, const Ending& ending);
 [[nodiscard]] std::string skipped_line(const Row& row, Figure figure);

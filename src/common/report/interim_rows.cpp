@@ -34,6 +34,8 @@ Measurement measurement_of(const std::vector<EpochRecord>& records, bool of_wind
   }
   Measurement measured;
   measured.summary = summarize(epochs);
+  const bool is_estimate = records.front().samples == 0;
+  if (is_estimate) measured.summary.epochs = measured.summary.samples = 0;
   measured.summary.preemptions.reset();  // which epochs do not tell
   measured.summary.most_preempted_rank.reset();
   const EpochRecord& first = records.front();
@@ -47,7 +49,9 @@ Measurement measurement_of(const std::vector<EpochRecord>& records, bool of_wind
 }  // namespace
 
 void InterimRows::remove(const Row& row) {
-  std::erase_if(epochs_, [&](const EpochRecord& epoch) { return case_of(epoch) == case_of(row); });
+  for (std::vector<EpochRecord>* const records : {&epochs_, &estimates_}) {
+    std::erase_if(*records, [&](const EpochRecord& record) { return case_of(record) == case_of(row); });
+  }
 }
 
 std::vector<CopyRow> InterimRows::copies() const {
@@ -61,11 +65,15 @@ std::vector<Row> InterimRows::rows() const {
   using Key = std::tuple<std::size_t, Bytes, int, std::uint64_t>;
   std::vector<Combination> combinations;
   std::map<Key, std::map<bool, std::vector<EpochRecord>>> cases;
-  for (const EpochRecord& epoch : epochs_) {
-    const auto known = std::find(combinations.begin(), combinations.end(), combination_of(epoch));
+  const auto records_of = [&](const EpochRecord& record) -> std::vector<EpochRecord>& {
+    const auto known = std::find(combinations.begin(), combinations.end(), combination_of(record));
     const auto place = static_cast<std::size_t>(known - combinations.begin());
-    if (known == combinations.end()) combinations.push_back(combination_of(epoch));
-    cases[{place, epoch.size, epoch.group, epoch.count}][epoch.in_place].push_back(epoch);
+    if (known == combinations.end()) combinations.push_back(combination_of(record));
+    return cases[{place, record.size, record.group, record.count}][record.in_place];
+  };
+  for (const EpochRecord& epoch : epochs_) records_of(epoch).push_back(epoch);
+  for (const EpochRecord& estimate : estimates_) {
+    if (std::vector<EpochRecord>& known = records_of(estimate); known.empty()) known.push_back(estimate);
   }
   std::vector<Row> rows;
   for (const auto& [key, placements] : cases) {

@@ -33,6 +33,11 @@ void Outputs::keep(std::vector<CopyRow> copies) const {
   state_->interim.keep(std::move(copies));
 }
 
+void Outputs::keep(const EpochRecord& estimate) const {
+  const std::lock_guard lock(state_->mutex);
+  state_->interim.estimate(estimate);
+}
+
 void Outputs::remember(const AnyRecord& record) const {
   if (const auto* epoch = record.as<EpochRecord>()) state_->interim.add(*epoch);
   if (const auto* row = record.as<Row>()) state_->interim.remove(*row);

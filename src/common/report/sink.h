@@ -83,6 +83,8 @@ class Outputs {
   void record(const AnyRecord& record) const;
   /// What can be stated of copies that are being measured, if the run ends early.
   void keep(std::vector<CopyRow> copies) const;
+  /// The estimate of a case that is going to be measured, for the same.
+  void keep(const EpochRecord& estimate) const;
   void conclude(Ending& ending) const {
     for (const auto& sink : sinks_) sink->conclude(ending, *this);
   }
