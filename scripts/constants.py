@@ -12,5 +12,6 @@ SCHEMA_VERSION = 1
 TOLERANCE = 0.05
 PERCENT_OF_PORT = 90
 MOST_GB_PER_SECOND = 1000000
+RANK_LIMIT_S = 300
 HOST_NAME = '^([A-Za-z0-9._][A-Za-z0-9._-]*@)?[A-Za-z0-9._:%][A-Za-z0-9._:%-]*$'
 READING_STATUSES = ("ok", "slow", "failed", "timeout", "wrong", "not_tried")

@@ -13,5 +13,6 @@ readonly kSchemaVersion=1
 readonly kTolerance=0.05
 readonly kPercentOfPort=90
 readonly kMostGbPerSecond=1000000
+readonly kRankLimit_s=300
 readonly kHostName='^([A-Za-z0-9._][A-Za-z0-9._-]*@)?[A-Za-z0-9._:%][A-Za-z0-9._:%-]*$'
 readonly kReadingStatuses=(ok slow failed timeout wrong not_tried)

@@ -11,7 +11,7 @@ readonly kGpuTests=(sendrecv_perf)
 # Environment variables that remote ranks need: settings of MPI, NCCL and their transports, and library paths. Without
 # those that a launcher sets for the ranks of its own job.
 readonly kForwarded='^(PATH|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|(NCCL|UCX|FI|MPIR_CVAR|MPICH|I_MPI|MV2|PSM2|PSM3)_.*|OMPI_(MCA|ALLOW)_.*)$'
-readonly kNotForwarded='^(OMPI_MCA_(orte|ess|prte|plm|ras|rmaps|initial|shmem_RUNTIME)_.*|I_MPI_HYDRA_.*)$'
+readonly kNotForwarded='^(OMPI_MCA_(orte|ess|prte|plm|ras|rmaps|initial|shmem_RUNTIME|oob_tcp_keepalive)_.*|I_MPI_HYDRA_.*)$'
 
 readonly kSrunOptions=(--overlap --kill-on-bad-exit=1) # a step beside others, which ends with its first lost rank
 
@@ -104,6 +104,11 @@ repeated_hosts() {
     done
 }
 
+# Ends a command with this script, where the system can.
+mortal() {
+    if setpriv --pdeathsig TERM true 2>/dev/null; then exec setpriv --pdeathsig TERM "$@"; else exec "$@"; fi
+}
+
 # choose_launch RANKS SECONDS HOST...: sets launch, the words that start a program with RANKS on each host, and grace_s,
 # the time that the launcher may take beyond SECONDS; 0 seconds: no limit. The file $work/hostfile lists the hosts,
 # which allows any name.
@@ -128,6 +133,16 @@ ranked_hosts() {
     done
 }
 
+# mpirun of Open MPI waits without limit for its daemon on a host that is out of reach, unless it looks whether it is there.
+look_for_hosts() {
+    local setting name
+    for setting in time=10 intvl=2 probes=3; do
+        name=OMPI_MCA_oob_tcp_keepalive_${setting%=*}
+        [[ -n ${!name-} ]] || mpi_environment+=("$name=${setting#*=}")
+        export "$name=${!name:-${setting#*=}}"
+    done
+}
+
 choose_mpirun() {
     local name
     grace_s=0
@@ -136,6 +151,7 @@ choose_mpirun() {
     [[ -z ${SLURM_JOB_ID-} ]] || export SLURM_OVERLAP=1
     case ${mpirun_kind:-$(kind_of_mpirun)} in
         open_mpi)
+            look_for_hosts
             if [[ $hosts_as == words ]]; then
                 launch=(mpirun --host "$(ranked_hosts %s:%s "$@" | paste -sd,)")
             else

@@ -26,9 +26,6 @@ resident_plan() {
 resident_command() {
     local words launch=() options=() grace_s
     mapfile -t words < <(resident_plan)
-    export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time:-10}
-    export OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl:-2}
-    export OMPI_MCA_oob_tcp_keepalive_probes=${OMPI_MCA_oob_tcp_keepalive_probes:-3}
     if [[ -n $rail ]]; then test=pairwise_bw choose_rail; fi
     choose_launch 1 0 "$@"
     command=(timeout -k "$kEnding_s" 0 "${launch[@]}" "${mpi_options[@]}" "$program" --level host --seed "$seed" "${words[@]}"

@@ -13,6 +13,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 
 readonly kToConclude_s=10 # for ranks that have been told to end
+readonly kStays_s=20      # an agent that is there for so long stays as long as its daemon
+readonly kAlone_s=10      # for a launcher to end after its ranks
+readonly kEndWithin_s=3   # when it is told to, before it is killed
 readonly kAgain_s=3 # after which they are told again: longer than ranks without output leave to rank 0
 readonly kEndings=(INT TERM HUP QUIT USR1 USR2 XCPU ALRM)
 
@@ -190,9 +193,71 @@ choose_job() {
     fi
 }
 
-# Ends mpirun with this script, where the system can.
-mortal() {
-    if setpriv --pdeathsig TERM true 2>/dev/null; then exec setpriv --pdeathsig TERM "$@"; else exec "$@"; fi
+# children_of PROCESS: sets children, and ranks_here and agents: how many of them are ranks, and launch agents that stay as long
+# as the daemons that they have started. It starts nothing, since ranks are measuring.
+children_of() {
+    local file line child state words
+    children=() ranks_here=0 agents=0
+    for file in /proc/"$1"/task/*/children; do
+        line=
+        read -r line <"$file" || true # it has no end of line
+        for child in $line; do
+            read -r state <"/proc/$child/stat" || continue
+            [[ ${state##*) } != Z* ]] || continue
+            mapfile -d '' -t words <"/proc/$child/cmdline" || continue
+            children+=("$child")
+            case " ${words[*]} " in
+                " ${program[0]} "*) ranks_here=$((ranks_here + 1)) ;;
+                *" --daemonize "*) ;;
+                *[/\ ]orted\ * | *[/\ ]prted\ *) agents=$((agents + 1)) ;;
+            esac
+        done
+    done 2>/dev/null
+}
+
+# Sets ranks_end_s: within which all ranks end after the first one has, by docs/reliability.md; 0: without limit.
+limit_of_ranks() {
+    local limit=$kRankLimit_s i
+    for ((i = 1; i < ${#program[@]}; ++i)); do
+        case ${program[i]} in
+            -T | --timeout) limit=${program[i + 1]-} ;;
+            --timeout=*) limit=${program[i]#*=} ;;
+            -T?*) limit=${program[i]#-T} ;;
+        esac
+    done
+    [[ $limit =~ ^[0-9]{1,7}(\.[0-9]*)?$ ]] || limit=$kRankLimit_s
+    limit=$((10#${limit%.*}))
+    ranks_end_s=$((limit == 0 ? 0 : limit * 5 / 4 + 4))
+}
+
+# Ends a launcher that waits for itself or for a daemon that hangs, and fails then: when nothing is left of what it has started,
+# and when the ranks on this host have ended and the others have had the time for it.
+end_where_stuck() {
+    local children=() ranks_here agents had_ranks=no stays=no ranks_end_s limit_s began=$SECONDS since=$SECONDS pause=0.2
+    limit_of_ranks
+    while sleep "$pause" >/dev/null 2>&1 && kill -0 "$1" 2>/dev/null; do
+        children_of "$1"
+        if ((ranks_here > 0)); then had_ranks=yes pause=2; fi
+        # An agent may end before its daemon, and does so at once.
+        if ((${#hosts[@]} == 0 ? ranks_here > 0 : agents > 0 && SECONDS - began >= kStays_s)); then stays=yes pause=2; fi
+        if [[ $stays == yes && ${#children[@]} -eq 0 ]]; then
+            limit_s=$kAlone_s
+        elif [[ $had_ranks == yes ]] && ((ranks_here == 0 && ranks_end_s > 0)); then
+            limit_s=$((ranks_end_s + kAlone_s))
+        else
+            since=$SECONDS limit_s=
+        fi
+        if [[ -n $limit_s ]] && ((SECONDS - since >= limit_s)); then end_launcher "$1" && return "$kTimeout"; fi
+    done
+}
+
+# Reads children and since.
+end_launcher() {
+    trap '' TERM
+    warn "$launcher goes on although its ranks$( ((${#hosts[@]} == 0)) || echo ' here') ended $((SECONDS - since)) s ago; it is ended"
+    kill -TERM "$1" "${children[@]}" 2>/dev/null || true
+    sleep "$kEndWithin_s"
+    kill -KILL "$1" "${children[@]}" 2>/dev/null || true
 }
 
 # Ends job: first so that the ranks print what they have measured; then, and when this script is told again, by force.
@@ -262,7 +327,7 @@ point_to_record() {
 # Runs command until it ends. Open MPI's mpirun that gets SIGINT or SIGTERM waits before it tells the ranks, does not read
 # what they print then, and kills them. SIGUSR1 it passes on at once, and goes on reading.
 run_until_told() {
-    local job told='' times_told=0 status=0 signal writer='' began_s
+    local job told='' times_told=0 status=0 signal writer='' began_s watcher stuck=0
     began_s=$(date +%s)
     for signal in "${kEndings[@]}"; do
         # shellcheck disable=SC2064  # now
@@ -275,12 +340,17 @@ run_until_told() {
     mortal "${command[@]}" </dev/null >&3 3>&- &
     job=$!
     set +m
+    end_where_stuck "$job" </dev/null >&2 3>&- &
+    watcher=$!
     while true; do
         status=0
         wait "$job" || status=$?
         if [[ -n $told ]] || ! kill -0 "$job" 2>/dev/null; then break; fi  # Ctrl-Z ends waiting, too
     done
     if [[ -n $told ]]; then end_job && status=$((128 + $(kill -l "$told"))); fi
+    kill -TERM "$watcher" 2>/dev/null || true
+    wait "$watcher" 2>/dev/null || stuck=$?
+    if [[ $stuck -eq $kTimeout && -z $told ]]; then status=$kTimeout; fi
     close_output
     if ((status != 0)); then point_to_record; fi
     exit "$status"

@@ -294,6 +294,58 @@ class Slurm(FrontTest):  # 1 rank, 3 s
         self.assertEqual(self.dry_run("all_reduce")[0], "mpirun")
 
 
+# In the place of mpirun: starts a rank that sleeps, with the program's name, and a launch agent, and goes on without them.
+WAITING = """#!/usr/bin/env python3
+import subprocess, sys, time
+if sys.argv[1:] == ["--version"]:
+    print("mpirun (Open MPI) 4.1.4")
+    sys.exit()
+program = next(word for word in sys.argv if word.endswith("_perf"))
+print("what it says", flush=True)
+ranks = [subprocess.Popen([program, str(seconds)], executable="/bin/sleep") for seconds in {ranks}]
+agents = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep({{}})".format(seconds), "orted", option])
+          for option, seconds in {agents}]
+for rank in ranks:
+    rank.wait()
+time.sleep({seconds})
+for agent in agents:
+    agent.kill()
+"""
+
+
+class Waiting(FrontTest):  # 1 rank, 60 s
+    """Launchers that go on without their ranks."""
+
+    def make_waiting(self, ranks=(1,), agents=(), seconds=1000):
+        self.make_tool("mpirun", WAITING.format(ranks=ranks, agents=agents, seconds=seconds))
+
+    def ended(self, words, *arguments):
+        result = self.front("all_reduce", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (4, "what it says\n"), result.stderr)
+        self.assertRegex(result.stderr, rf"fabricbench: mpirun goes on although its ranks{words} ended \d+ s ago; it is ended\n")
+
+    def goes_well(self, *arguments):
+        result = self.front("all_reduce", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (0, "what it says\n"), result.stderr)
+
+    def test_one_that_waits_for_itself(self):
+        self.make_waiting()
+        self.ended("", "-np", 2)
+
+    def test_one_that_waits_for_a_daemon(self):
+        self.make_waiting(agents=(("-mca", 1000),))
+        self.ended(" here", "--hosts", "a,b", "-T", 1)
+
+    def test_one_with_ranks_that_say_nothing_for_long(self):
+        self.make_waiting(ranks=(14,), seconds=0)
+        self.goes_well("-np", 2)
+
+    def test_one_with_ranks_elsewhere(self):
+        """Its agents have ended, since their daemons do not need them, or it needs none."""
+        self.make_waiting(ranks=(), agents=(("--daemonize", 1), ("-mca", 1)), seconds=14)
+        self.goes_well("--hosts", "a,b", "-T", 1)
+
+
 class Measures(FrontTest):  # 2 ranks, 10 s
 
     def test_with_the_real_launcher(self):

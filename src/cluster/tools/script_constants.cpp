@@ -11,6 +11,7 @@
 #include "cluster/verdict.h"
 #include "common/core/exit_status.h"
 #include "common/core/host_names.h"
+#include "common/core/options.h"
 #include "common/core/version.h"
 #include "common/record/reading.h"
 
@@ -51,6 +52,7 @@ std::vector<Constant> constants() {
                                {"kTolerance", "TOLERANCE", {fmt::format("{}", VerdictSettings().tolerance)}},
                                {"kPercentOfPort", "PERCENT_OF_PORT", {fmt::format("{:g}", 100 * kShareOfPort)}},
                                {"kMostGbPerSecond", "MOST_GB_PER_SECOND", {fmt::format("{:.0f}", kMostGbPerSecond)}},
+                               {"kRankLimit_s", "RANK_LIMIT_S", {fmt::format("{:g}", Options().timeout)}},
                                {"kHostName", "HOST_NAME", {host_name_pattern()}}};
   Constant& statuses = all.emplace_back(Constant{"kReadingStatuses", "READING_STATUSES", {}});
   for (const std::string_view name : names_of(ReadingStatus())) statuses.values.emplace_back(name);
