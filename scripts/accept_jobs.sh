@@ -51,8 +51,9 @@ run_job() {
     choose_command "$(<"$work/program")" "$count" "$(<"$work/limit")" "${hosts[@]}"
     quoted "${command[@]}" >"$work/command"
     from=$EPOCHREALTIME
-    "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
+    mortal "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     launched=$!
+    end_with_script "$launched" &
     wait "$launched" 2>/dev/null || status=$?
     launched=''
     echo "$status" >"$work/status"
@@ -153,11 +154,11 @@ measure_pairs() {
     quoted "${command[@]}" >"$work/sweep_command"
     : >"$work/sweep_err"
     sweep=("$name" "$records" "$SECONDS")
-    "${command[@]}" </dev/null >"$work/sweep_out" 2>"$work/sweep_err" &
+    mortal "${command[@]}" </dev/null >"$work/sweep_out" 2>"$work/sweep_err" &
     running=("$!")
     tail -n +1 -f --pid="${running[0]}" "$work/sweep_err" >&2 &
     follower=$!
-    if ((time_s > 0)); then end_at_deadline "${running[0]}" & fi
+    if ((time_s > 0)); then end_at_deadline "${running[0]}" 9<&- & fi
     wait "${running[0]}" 2>/dev/null || status=$?
     running=()
     wait "$follower" || true

@@ -177,7 +177,7 @@ end_job() {
 run_job() {
     trap 'end_job 2' INT
     trap 'end_job 15' TERM HUP
-    "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
+    mortal "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     job=$!
     wait "$job" 2>/dev/null || status=$?
     job=

@@ -104,7 +104,15 @@ repeated_hosts() {
     done
 }
 
-# Ends a command with this script, where the system can.
+# end_with_script PROCESS: ends a process of a subshell with this script, which subshells survive. To be called with &.
+end_with_script() {
+    exec </dev/null >/dev/null 2>&1 9<&-
+    while sleep 1 && kill -0 "$1"; do
+        kill -0 $$ || kill -TERM "$1" || true
+    done
+}
+
+# Ends a command with this script, also where that is killed, as for lack of memory. Where the system can.
 mortal() {
     if setpriv --pdeathsig TERM true 2>/dev/null; then exec setpriv --pdeathsig TERM "$@"; else exec "$@"; fi
 }

@@ -4,6 +4,10 @@ set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/launch.sh
+source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
+
+readonly kForAnEnd_s=25 # of a launch, also for fabricbench run to end ranks by force
 
 usage() {
     as_typed <<'EOT'
@@ -73,7 +77,7 @@ parse() {
 
 # Runs the command once. Its output goes to standard error, since standard output is ours.
 launch() {
-    timeout --kill-after=15 "$limit_s" "${command[@]}" --record "$baseline" >&2 </dev/null &
+    mortal timeout --kill-after="$kForAnEnd_s" "$limit_s" "${command[@]}" --record "$baseline" >&2 </dev/null &
     running=$!
     local status=0
     wait "$running" || status=$?

@@ -38,9 +38,9 @@ run_resident() {
     local command=() pair_s=$(((limit_s + 3) / 4))
     resident_command "$@"
     status=0
-    "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
+    mortal "${command[@]}" </dev/null >"$work/out" 2>"$work/err" &
     job=$!
-    end_where_stuck $((2 * pair_s + 40)) &
+    end_where_stuck $((2 * pair_s + 40)) 9<&- &
     # Not { wait ...; } 2>/dev/null, which takes the messages of a trap that runs meanwhile, too.
     wait "$job" 2>/dev/null || status=$?
     kill "$!" 2>/dev/null || true
@@ -49,7 +49,7 @@ run_resident() {
 }
 
 # end_where_stuck SECONDS: a launcher waits without limit for its daemon on a hung host. So this ends it after SECONDS
-# without output, or a few seconds after the benchmark has announced its end.
+# without output, a few seconds after the benchmark has announced its end, or when this script is gone.
 end_where_stuck() {
     local quiet_s=0 said before=
     while kill -0 "$job" 2>/dev/null; do
@@ -58,7 +58,7 @@ end_where_stuck() {
         quiet_s=$((quiet_s + 1))
         if [[ $said != "$before" ]]; then quiet_s=0; fi
         before=$said
-        if ((quiet_s >= $1)) || { ((quiet_s >= kEnding_s)) && is_ending; }; then
+        if ((quiet_s >= $1)) || ! kill -0 $$ 2>/dev/null || { ((quiet_s >= kEnding_s)) && is_ending; }; then
             kill -TERM "$job" 2>/dev/null || true # `timeout` kills it after a while
             return
         fi
@@ -103,7 +103,7 @@ is_dead() {
         round=$(($("$scripts/sweep_record.py" last "$records") + 1))
         write_check
         status=0
-        bash "$work/check" "$round" 1 "$other" "$suspect" || status=$?
+        (mortal bash "$work/check" "$round" 1 "$other" "$suspect") || status=$?
         [[ $status -eq $kFailed || $status -eq $kTimeout ]] || return 1
         failures=$((failures + 1))
         if ((failures == kFailures)); then return 0; fi
