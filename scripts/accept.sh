@@ -14,6 +14,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/accept_checks.sh"
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly scripts
 
+# What acts: programs, files, and words that others read. A folder cannot command these, so each call gives them.
+readonly kActing=(--agent --programs --launcher --mpi-options --rails --record --prometheus --baseline --preset --locality
+    --collective-options --alone-options --pair-options)
 readonly kAtOnce=32 # hosts measured alone at the same time
 readonly kHostLimit_s=60
 
@@ -95,7 +98,9 @@ scripts/check_node_pair.sh
 
 Results:
   --output FOLDER     new folder of all results (default: results/accept-DATE)
-  --resume FOLDER     continue the run of FOLDER, with its options
+  --resume FOLDER     continue the run of FOLDER, with its options; those that
+                      name programs, files and further options are to be given
+                      again
   --recheck HOSTS FOLDER
                       measure these hosts again after a repair, as in the run of
                       FOLDER; its other results stay
@@ -112,8 +117,15 @@ not measured, 130 interrupted (everything measured so far is in FOLDER).
 EOT
 }
 
-# set_option NAME VALUE
+# set_option NAME VALUE: of this call, or of the folder that it continues.
 set_option() {
+    if [[ $source == folder ]]; then
+        if is_one_of "$1" "${kActing[@]}"; then made_with[$1]=$2 && return; fi
+        if is_one_of "$1" -H --hostfile --exclude --output; then return; fi
+        [[ $2 != -* && $2 != *[[:cntrl:]]* ]] || die "$kUsage" "$folder has $(quoted "$1" "$2"), which is no value of $1"
+    elif is_one_of "$1" "${kActing[@]}"; then
+        acting[$1]=$2
+    fi
     case $1 in
         -H | --hostfile | --exclude) host_options+=("$1" "$2") ;;
         --locality) locality=$2 ;;
@@ -174,7 +186,9 @@ read_options() {
             --strict) strict=yes ;;
             --keep-going) keep_going=yes ;;
             --resident) sweep_options+=("$1") ;;
-            -h | --help) usage && told=yes && exit 0 ;;
+            -h | --help)
+                [[ $source == call ]] || unknown_option "$1"
+                usage && told=yes && exit 0 ;;
             -H | --hostfile | --exclude | --locality | --baseline | --preset | --expect | --line-rate | \
                 --record | --allow | --tolerance | --programs-to-run | -b | -e | -f | --ranks | --collective-options | --alone-options | \
                 --pair-options | --test | --size | --rails | --rounds | --max-concurrent | --at-once | --time | \
@@ -185,6 +199,32 @@ read_options() {
         esac
         shift
     done
+}
+
+# The options that act, as words.
+acting_words() {
+    local name words=()
+    for name in "${kActing[@]}"; do
+        if [[ -n ${acting[$name]-} ]]; then words+=("$name" "${acting[$name]}"); fi
+    done
+    quoted "${words[@]}"
+}
+
+# Refuses a folder that was made with other programs, files or options of others than this call names.
+check_acting() {
+    local name missing=() extra=()
+    for name in "${kActing[@]}"; do
+        if [[ ${made_with[$name]-} == "${acting[$name]-}" ]]; then
+            continue
+        elif [[ -n ${made_with[$name]-} ]]; then
+            missing+=("$name" "${made_with[$name]}")
+        else
+            extra+=("$name")
+        fi
+    done
+    ((${#missing[@]} == 0)) ||
+        die "$kUsage" "$folder was made with $(quoted "${missing[@]}"); give $(quoted "${missing[@]}") too"
+    ((${#extra[@]} == 0)) || die "$kUsage" "$folder was made without ${extra[*]}; leave ${extra[*]} out, or begin a new run"
 }
 
 # Sets held_against, and refuses options that exclude each other.
@@ -276,6 +316,7 @@ ask() {
 # Makes the folder of a new run, or reads the hosts of the one to continue.
 begin_run() {
     if [[ $resume == yes ]]; then
+        exec 9<"$folder" # what is locked as long as this runs
         "$scripts/acceptance.py" hosts "$folder" >"$work/hosts" || exit $?
         [[ -z $recheck_list ]] || read_recheck
         return
@@ -287,6 +328,7 @@ begin_run() {
     folder=${output:-results/accept-$(date +%Y%m%d-%H%M%S)}
     [[ ! -e $folder ]] || die "$kUsage" "'$folder' exists; continue it with --resume, or name another one with --output"
     mkdir -p "$folder"
+    exec 9<"$folder"
     printf '%s\0' scripts/accept.sh "${words[@]}" >"$work/words"
     "$scripts/acceptance.py" begin "$folder" --hosts "$work/hosts" --held-against "$held_against" --words "$work/words" \
         --version "$("$fabricbench" --version | sed 's/.* //')"
@@ -331,7 +373,7 @@ finish() {
 draw_report() {
     local drawing='' stopped=no ended=0
     trap 'stopped=yes; [[ -z $drawing ]] || kill -TERM "$drawing" 2>/dev/null || true' INT TERM HUP
-    "$scripts/report.py" "$folder" -o "$folder/report.html" --force </dev/null >/dev/null &
+    mortal "$scripts/report.py" "$folder" -o "$folder/report.html" --force </dev/null >/dev/null &
     drawing=$!
     [[ $stopped == no ]] || kill -TERM "$drawing" 2>/dev/null || true
     wait "$drawing" 2>/dev/null || ended=$?
@@ -355,7 +397,7 @@ break_off() {
     done
     ask collect || true
     judge_broken_off_pairs
-    warn "interrupted; continue with: $own_call $(quoted --resume "$folder")"
+    warn "interrupted; continue with: $own_call $(quoted --resume "$folder") $(acting_words)"
     finish --interrupted
 }
 
@@ -371,12 +413,12 @@ end_call() {
 
 main() {
     local host_options=() sweep_options=() pair_options=() collective_options=() alone_options=() mpi_options=()
-    local words=() stored=()
+    local words=() stored=() source=call
     local locality='' baseline='' preset='' record='' allow='' tolerance=$kTolerance collectives=all_reduce_perf programs=()
     local ranks='' gpus=0 at_once=$kAtOnce time_s=0 limit_s=$kHostLimit_s launcher=mpirun agent='' output='' prometheus=''
     local expect='' line_rate='' strict=no keep_going=no resume=no dry_run=no recheck_list='' held_against=''
     local list_hosts find_slow_links fabricbench running=() sweep=() job_number=0 began=$SECONDS sizes_given=0
-    local -A sizes=()
+    local -A sizes=() made_with=() acting=()
     read_call_options "$@"
     work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-accept.XXXXXX")
     trap end_call EXIT
@@ -384,11 +426,15 @@ main() {
     if [[ $resume == yes ]]; then
         [[ -e $folder/acceptance.jsonl ]] ||
             die "$kUsage" "'$folder' is not the folder of an acceptance run; give one such as results/accept-DATE"
-        "$scripts/acceptance.py" words "$folder" >"$work/stored" ||
-            die "$kUsage" "'$folder' is not the folder of an acceptance run"
+        "$scripts/acceptance.py" words "$folder" >"$work/stored" 2>"$work/said" || die "$kUsage" \
+            "'$folder' is not the folder of an acceptance run: $(tail -n 1 "$work/said" | sed 's/^accept\.sh: //')"
         mapfile -d '' -t stored <"$work/stored"
+        source=folder
+        read_options "${stored[@]}"
+        source=call
     fi
-    read_options "${stored[@]}" "${words[@]}"
+    read_options "${words[@]}"
+    [[ $resume == no ]] || check_acting
     check_options
     use_mpi
     require_tools

@@ -5,9 +5,10 @@
         writes the first line; FILE has the words of the command, each ended
         by a NUL
     acceptance.py words FOLDER
-        prints the options of the command, each ended by a NUL
+        prints the options of the command, each ended by a NUL; the folder has to
+        be as accept.sh makes them
     acceptance.py hosts FOLDER
-        prints the hosts, one per line
+        prints the hosts, one per line; nobody else may be at work there
     acceptance.py collect FOLDER --work DIR
         judges jobs that have ended, and adds their lines
     acceptance.py next FOLDER --work DIR
@@ -34,6 +35,7 @@ import time
 
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
 import record_pair
+import records
 from acceptance_run import collectives, folder, outputs
 from acceptance_run.folder import ACCEPTED, BROKEN, BROKEN_OFF, CUT, UNKNOWN, UNMEASURED
 from acceptance_run.plan import Plan, Settings, judge_hosts, next_batch
@@ -78,6 +80,7 @@ def plan_of(options):
 
 
 def begin(options):
+    records.lock(options.folder)
     os.makedirs(os.path.join(options.folder, "hosts"), exist_ok=True)
     os.makedirs(os.path.join(options.folder, "collectives"), exist_ok=True)
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -89,12 +92,14 @@ def begin(options):
 
 
 def words(options):
+    folder.check(options.folder)
     for word in shlex.split(folder.State(options.folder).start["command"])[1:]:
         sys.stdout.write(word + "\0")
     return OK
 
 
 def hosts(options):
+    records.lock(options.folder)
     folder.repair(os.path.join(options.folder, folder.STATE))
     for host in folder.State(options.folder).hosts:
         print(host)
@@ -319,7 +324,8 @@ COMMANDS = {"begin": begin, "words": words, "hosts": hosts, "next": next_steps, 
 def main():
     options = read_command_line()
     try:
-        return COMMANDS[options.work_to_do](options)
+        with records.expected(options.folder):
+            return COMMANDS[options.work_to_do](options)
     except KeyboardInterrupt:  # accept.sh has it, too
         return INTERRUPTED
     except (OSError, ValueError) as problem:

@@ -1,9 +1,17 @@
 """Reads records of the programs: lines of JSON, each with its kind."""
 
+import contextlib
+import fcntl
 import json
 import math
+import re
+import traceback
 
+from constants import HOST_NAME
 from record_types import KINDS, TYPES, Name
+
+LOCK = 9  # the descriptor by which a script holds what only one may write to, as long as it lives
+ODD = (ArithmeticError, AttributeError, LookupError, TypeError)  # what values that nobody expects lead to
 
 
 class Record(dict):
@@ -54,6 +62,37 @@ def typed(value, expected):
     elif not isinstance(expected, list) and isinstance(value, (int, float) if expected is float else expected):
         return value
     raise ValueError("of another type")
+
+
+def host_names(values, fewest=1):
+    """The hosts of a record. Raises ValueError where they are not such as a list of hosts may have."""
+    for value in values or []:
+        if not re.fullmatch(HOST_NAME, value) or "\n" in value:
+            raise ValueError("{:.80} is no host".format(json.dumps(value)))
+    if len(set(values or [])) < max(fewest, len(values or [])):
+        raise ValueError("it does not name {} host{}, each once".format(fewest, "" if fewest == 1 else "s"))
+    return values
+
+
+def lock(path):
+    """Raises ValueError if another script holds what LOCK is open to. Where a file system has no locks, nobody does."""
+    try:
+        fcntl.flock(LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError("{}: another run is at work on it; wait for its end, or end it".format(path)) from None
+    except OSError:
+        pass
+
+
+@contextlib.contextmanager
+def expected(what):
+    """Makes what odd records lead to one ValueError, which says where that was noticed."""
+    try:
+        yield
+    except ODD as problem:
+        place = traceback.extract_tb(problem.__traceback__)[-1].name
+        raise ValueError("{} has a record of another shape than its kind has ({} in {}: {:.80})".format(
+            what, type(problem).__name__, place, str(problem))) from None
 
 
 def finite(number):

@@ -134,19 +134,33 @@ require_tools() {
     find_slow_links=$(find_program find_slow_links)
 }
 
+# read_plan WORD...: adds to plan what the first line of records may have.
+read_plan() {
+    while (($# > 0)); do
+        case $1 in
+            --find | --all-pairs) plan+=("$1") ;;
+            --rounds | --max-concurrent) whole_number "$records: $1" "${2-}" 1 && plan+=("$1" "$2") && shift ;;
+            *) die "$kUsage" "$records: $(quoted "$1") is no plan of a sweep" ;;
+        esac
+        shift
+    done
+}
+
 # Sets hosts, seed and plan for a new file of records, or reads them from the file to continue.
 begin_records() {
-    local settings
+    local settings words=()
     records=${records:-sweep-$(date +%Y%m%d-%H%M%S).jsonl}
     if [[ $resume == yes ]]; then
         [[ -s $records ]] ||
             die "$kUsage" "--resume: '$records' does not exist or is empty; leave --resume out to begin"
-        "$scripts/sweep_record.py" hosts "$records" >"$work/hosts"
+        lock_records
         "$scripts/sweep_record.py" get "$records" seed >"$work/seed"
         read -r seed <"$work/seed" || true
+        [[ $seed =~ ^[0-9]{1,18}$ ]] || die "$kUsage" "$records: $(quoted "$seed") is no seed"
         if ! says_what; then
             "$scripts/sweep_record.py" get "$records" plan >"$work/plan"
-            read -ra plan <"$work/plan" || true
+            read -ra words <"$work/plan" || true
+            read_plan "${words[@]}"
         fi
         return
     fi
@@ -158,6 +172,13 @@ begin_records() {
     [[ $dry_run == no ]] || records=$work/records
     settings=(--set "plan=${plan[*]}" --set "seed=$seed" --set "rails=$(IFS=, && echo "${rails[*]}")")
     "$scripts/sweep_record.py" begin "$records" --hosts "$work/hosts" ${locality:+--locality "$locality"} "${settings[@]}"
+    lock_records
+}
+
+# Nobody else may add to them as long as this runs, and what holds descriptor 9.
+lock_records() {
+    exec 9<"$records"
+    "$scripts/sweep_record.py" hosts "$records" >"$work/hosts" || exit "$kUsage"
 }
 
 # The output of plan_sweep for all readings so far.
@@ -206,7 +227,7 @@ run_round() {
     local status=0
     rm -f "$work/joblog"
     printf '%s\n' "${round[@]}" >"$work/round"
-    parallel --will-cite --no-notice -j "${#round[@]}" --halt never --term-seq TERM,10000,KILL,25 --colsep '\t' \
+    mortal parallel --will-cite --no-notice -j "${#round[@]}" --halt never --term-seq TERM,10000,KILL,25 --colsep '\t' \
         --joblog "$work/joblog" bash "$work/check" '{1}' '{2}' '{3}' '{4}' <"$work/round" &
     job=$!
     wait "$job" || status=$? # the number of failed pairs; the records name them

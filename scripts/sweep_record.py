@@ -2,7 +2,7 @@
 """Writes and reads the records of sweep_pairs.sh: JSON Lines.
 
     sweep_record.py begin FILE --hosts FILE [--locality FILE] [--set NAME=VALUE]...   writes the first lines of a new file
-    sweep_record.py hosts FILE          prints the sweep's hosts, one per line
+    sweep_record.py hosts FILE          prints the sweep's hosts, one per line; nobody else may be at work on it
     sweep_record.py get FILE NAME       prints a value of --set; nothing if it was not set
     sweep_record.py count FILE ROUND    prints the number of readings of a round by status
     sweep_record.py only_failures FILE  prints the most frequent reason if no reading has a figure; otherwise nothing
@@ -21,7 +21,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
 import records
-from record_pair import append, json_lines, read_text, short_name
+from record_pair import append, clean, json_lines, read_text, short_name
 
 
 def lines_of(path):
@@ -73,10 +73,11 @@ def sweep_line(path):
 
 
 def hosts(options):
+    records.lock(options.file)
     sweep = sweep_line(options.file)
     if sweep is None:
-        sys.exit("sweep_record: {} has no line of kind `sweep`, so sweep_pairs.sh did not write it".format(options.file))
-    for host in sweep["hosts"]:
+        raise ValueError("{} has no line of kind `sweep`, so sweep_pairs.sh did not write it".format(options.file))
+    for host in records.host_names(sweep["hosts"], 2):
         print(host)
 
 
@@ -168,7 +169,11 @@ def main():
             command.add_argument("--from", dest="source", required=True)
             command.add_argument("--rail")
     options = parser.parse_args()
-    options.work(options)
+    try:
+        with records.expected(options.file):
+            options.work(options)
+    except (OSError, ValueError) as problem:
+        sys.exit("sweep_record: {}".format(clean(str(problem))))
 
 
 if __name__ == "__main__":

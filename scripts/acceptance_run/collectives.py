@@ -4,6 +4,7 @@ import collections
 import os
 
 import record_pair
+import records
 from acceptance_run import folder, hosts_alone
 from acceptance_run.folder import ACCEPTED, BROKEN, UNKNOWN
 from constants import NOT_JUDGED, OK, TIMEOUT, TOO_SLOW, WRONG_DATA
@@ -133,10 +134,15 @@ def odd_carriers(state):
 def judge_job(job, compare):
     """(outcome, reason, lines to keep) of a job; `compare` runs the comparison with a baseline and returns its lines."""
     out, err = record_pair.read_text(job.out), record_pair.read_text(job.err)
-    outcome, reason = outcome_of(job.status, job.limit, job.program, out, err)
-    kept = kept_lines(out)
     lines = record_pair.json_lines(out)
-    problem = wrong_hosts(lines, job.hosts)
+    try:
+        with records.expected(job.program):
+            outcome, reason = outcome_of(job.status, job.limit, job.program, out, err)
+            problem = wrong_hosts(lines, job.hosts)
+            hosts_alone.read(lines)
+    except ValueError as odd:
+        return BROKEN, str(odd), []
+    kept = kept_lines(out)
     if problem:
         return BROKEN, problem, kept
     if outcome == ACCEPTED and compare:

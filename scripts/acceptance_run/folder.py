@@ -4,13 +4,19 @@ import contextlib
 import json
 import os
 import re
+import stat
 
 import record_pair
+import records
 from constants import NOT_JUDGED, OK, TOO_SLOW
 
 STATE = "acceptance.jsonl"
 ACCEPTED, SLOW, BROKEN, UNKNOWN, UNMEASURED = "accepted", "slow", "failed", "not_judged", "not_measured"
 OUTCOMES = (ACCEPTED, SLOW, BROKEN, UNKNOWN, UNMEASURED)
+NEEDED = {"acceptance": ("hosts", "held_against", "command"), "acceptance_verdict": ("headline",),
+          "acceptance_step": ("name", "stage", "hosts", "outcome", "seconds")}
+STEPS = {"hosts": r"hosts/(.+)", "pairs": r"pairs(?:/(.+))?", "collectives": r"collectives/[a-z_]+_perf-[0-9]+()"}
+FILES = re.compile(r"(hosts/[A-Za-z0-9_][A-Za-z0-9._@-]*|collectives/[a-z0-9_-]+|pairs(-[0-9]+)?)\.jsonl")
 CUT, BROKEN_OFF = "ended by --time", "interrupted"
 RECORD = re.compile(r'\{\s*"kind"\s*:\s*"(\w+)"')
 AGAIN = "-again.jsonl"  # ends the file of a second measurement
@@ -24,8 +30,8 @@ class State:
         self.start = None
         self.steps = {}
         self.verdict = None
-        for line in lines_of(os.path.join(path, STATE)):
-            kind = line.get("kind")
+        for line in self.lines_of(os.path.join(path, STATE)):
+            kind = line["kind"]
             if kind == "acceptance":
                 self.start = self.start or line
             elif kind == "acceptance_step":
@@ -36,6 +42,43 @@ class State:
         if self.start is None:
             raise ValueError("{}: no line of kind `acceptance`, so accept.sh did not write it".format(
                 os.path.join(path, STATE)))
+
+    def lines_of(self, path):
+        """The records in the file. Raises ValueError for a damaged line; one that was cut off is left out."""
+        lines = record_pair.read_text(path).split("\n")
+        for number, text in enumerate(lines, 1):
+            try:
+                if text.strip():
+                    yield self.sound(records.read(text))
+            except ValueError as problem:
+                if number < len(lines):  # else without an end of line: the writer was killed
+                    raise ValueError("{}, line {}: not a record of an acceptance run: {}".format(
+                        path, number, problem)) from None
+
+    def sound(self, line):
+        """The line, if all that is read here is there, and it names no other host or file than a run does."""
+        kind = line["kind"]
+        if kind not in NEEDED or any(line[key] is None for key in NEEDED[kind]):
+            raise ValueError("it lacks {}".format(" or ".join(NEEDED.get(kind, ("a kind of such",)))))
+        if kind == "acceptance":
+            records.host_names(line["hosts"], 2)
+        elif kind == "acceptance_step":
+            self.check_step(line)
+        return line
+
+    def check_step(self, step):
+        known = set(self.hosts if self.start else ())
+        records.host_names(step["hosts"])
+        named = re.fullmatch(STEPS.get(step["stage"], "$."), step["name"])
+        about = named.group(1).split(",") if named and named.group(1) else []
+        if not named or not known >= set(step["hosts"]) | set(about):
+            raise ValueError("{:.80} is no step of the hosts of this run".format(step["name"]))
+        if step["stage"] == "hosts" and step["hosts"] != about:
+            raise ValueError("{:.80} is about other hosts".format(step["name"]))
+        if step["outcome"] not in OUTCOMES or step["seconds"] < 0:
+            raise ValueError("its outcome is {:.80} after {} s".format(step["outcome"], step["seconds"]))
+        if step["records"] is not None and not FILES.fullmatch(step["records"]):
+            raise ValueError("'{:.80}' is no file of records of this folder".format(step["records"]))
 
     @property
     def hosts(self):
@@ -60,36 +103,17 @@ class State:
         self.verdict = verdict
 
 
-def is_sound(line):
-    """Whether a line has the keys that are read here, so that a damaged file is refused instead of misread."""
-    kind = line.get("kind")
-    texts = {"acceptance": ("held_against", "command"), "acceptance_step": ("name", "stage", "outcome"),
-             "acceptance_verdict": ("headline",)}.get(kind)
-    if texts is None:
-        return True
-    hosts = line.get("hosts", line.get("admit"))
-    return all(isinstance(line.get(key), str) for key in texts) and isinstance(hosts, list) and \
-        all(isinstance(host, str) for host in hosts) and line.get("outcome", ACCEPTED) in OUTCOMES
+def check(path):
+    """Raises ValueError if the folder has a link, by which files outside of it would be written, or a pipe, which has no end."""
+    def refuse(problem):
+        raise problem
 
-
-def lines_of(path):
-    """The objects in a file of lines of JSON. Raises ValueError for a damaged line; one that was cut off is left out."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        lines = file.read().split("\n")
-    found = []
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
-            continue
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            if number == len(lines):  # without an end of line: the writer was killed
-                break
-            value = None
-        if not isinstance(value, dict) or not is_sound(value):
-            raise ValueError("{}, line {}: not a record of an acceptance run: {:.60}".format(path, number, text.strip()))
-        found.append(value)
-    return found
+    for place, folders, files in os.walk(path, onerror=refuse):
+        for name in folders + files:
+            mode = os.lstat(os.path.join(place, name)).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise ValueError("{} is neither a file nor a folder, and accept.sh made nothing else; remove it".format(
+                    os.path.join(place, name)))
 
 
 def kind_of(line):
@@ -161,7 +185,9 @@ def read_records(path):
 def replace(path, text):
     """Writes a file as a whole: readers see the old one or the new one."""
     temporary = "{}.{}".format(path, os.getpid())
-    with open(temporary, "w", encoding="utf-8", errors="replace") as file:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)  # of a process that was killed, or a link of somebody's
+    with open(temporary, "x", encoding="utf-8", errors="replace") as file:
         file.write(text)
     os.replace(temporary, path)
 

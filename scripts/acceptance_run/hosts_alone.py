@@ -169,21 +169,27 @@ def context_of(lines):
     return None
 
 
+def read(lines):
+    """(facts, figure, context) of a job on one host; None for what it has not."""
+    context = context_of(lines)
+    return context and facts_of(context), largest_time(lines), context
+
+
 class Comparison:
     """All hosts that ran alone, beside each other."""
 
     def __init__(self, state, allow, tolerance):
-        self.contexts, self.figures = {}, {}
+        self.contexts, self.figures, facts = {}, {}, {}
         for step in state.of_stage("hosts"):
             if step["outcome"] == BROKEN and step["exit_status"] != 0 or not step["records"]:
                 continue
             lines = folder.read_records(os.path.join(state.path, step["records"]))
-            context, figure = context_of(lines), largest_time(lines)
+            facts[step["hosts"][0]], figure, context = read(lines)
             if context:
                 self.contexts[step["hosts"][0]] = context
                 if figure:
                     self.figures[step["hosts"][0]] = figure
-        odd, split = odd_values({host: facts_of(context) for host, context in self.contexts.items()})
+        odd, split = odd_values({host: facts[host] for host in self.contexts})
         self.odd = {host: [words for key, words in found if key not in NOTED_ONLY and key not in allow]
                     for host, found in odd.items()}
         self.noted = {host: [words for key, words in found if key in NOTED_ONLY or key in allow]

@@ -32,7 +32,7 @@ def folded(hosts, list_hosts):
 
 def summary(verdict, seconds, list_hosts):
     lines = [verdict.headline, ""]
-    lines += ["Held against: {}".format(verdict.state.start["held_against"]), "Took: {:.0f} s".format(seconds)]
+    lines += ["Held against: {}".format(one_line(verdict.state.start["held_against"])), "Took: {:.0f} s".format(seconds)]
     for stage, title in STAGES:
         lines.append("{}: {}".format(title.capitalize(), stage_in_words(verdict, stage)))
     for title, hosts in (("Admit", verdict.admit), ("Drain", list(verdict.drain)), ("Undecided", list(verdict.undecided))):

@@ -12,6 +12,7 @@ FEWEST_PEERS = 6        # hosts beside which repaired ones are measured
 # Of --time, the share in which a stage has to end.
 STAGE_ENDS = {"hosts": 0.25, "pairs": 0.7, "collectives": 1.0}
 MARGIN = 1.5            # of the time of a job, for the next, larger one
+SHORTEST_JOB_S = 0.1
 FIRST_JOB_S = 15        # a collective, before one has been measured
 
 Settings = collections.namedtuple("Settings", "programs allow tolerance keep_going recheck baseline time_s left_s")
@@ -296,7 +297,7 @@ def next_collective(plan, passed, done):
 def affordable(plan, jobs, limit_s):
     """The jobs for which the time is expected to suffice: those over all hosts first, then from the smallest up."""
     took = [step["seconds"] for step in plan.state.of_stage("collectives") if step["outcome"] != folder.UNMEASURED]
-    number = math.floor(limit_s / (MARGIN * took[-1] if took else FIRST_JOB_S)) if limit_s >= 1 else 0
+    number = math.floor(limit_s / (MARGIN * max(took[-1], SHORTEST_JOB_S) if took else FIRST_JOB_S)) if limit_s >= 1 else 0
     largest = [job for job in jobs if len(job.hosts) == len(jobs[-1].hosts)]
     chosen = largest[:number]
     chosen += [job for job in jobs if job not in largest][:number - len(chosen)]

@@ -191,7 +191,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.assertEqual(self.verdict()["admit"], [])
         self.assertEqual(len(self.undecided()), 6)
         self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
-        status, out, err = self.call("--resume", self.results)
+        status, out, err = self.resume()
         self.assertEqual(status, 0, out + err)
         self.assertEqual(self.verdict()["admit"], NODES)
 
@@ -202,7 +202,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.assertIn("continue with: ", err)
         self.assertEqual(list(self.drained()), ["node4"])
         self.assertTrue(self.lines("acceptance_step")[-1]["reason"].startswith("interrupted; node4 slow"), out)
-        status, out, err = self.call("--resume", self.results)
+        status, out, err = self.resume()
         self.assertEqual(status, 6, out + err)
         self.assertEqual((list(self.drained()), len(self.verdict()["admit"])), (["node4"], 5))
 
@@ -227,7 +227,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         # As if the script had been killed while it wrote the first line behind the hosts.
         (self.results / "acceptance.jsonl").write_text("\n".join(kept) + '\n{"kind":"acceptance_st')
         (self.folder / "ran").unlink()
-        status, out, err = self.call("--resume", self.results)
+        status, out, err = self.resume()
         self.assertEqual(status, 0, out + err)
         self.assertEqual([len(hosts) for program, hosts in self.ran() if program != "pairwise_bw"], [2, 4, 6])
         self.assertEqual(self.verdict()["admit"], NODES)
@@ -237,7 +237,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.assertEqual(self.accept()[0], 6)
         self.remove("dead")
         (self.folder / "ran").unlink()
-        status, out, err = self.call("--recheck", "node3", self.results)
+        status, out, err = self.recheck("node3")
         self.assertEqual(status, 0, out + err)
         self.assertEqual((self.verdict()["admit"], self.drained()), (NODES, {}))
         self.assertEqual([hosts for _, hosts in self.ran() if len(hosts) == 1], [["node3"]])
@@ -248,7 +248,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.plant("mtu", "1400")
         self.assertEqual(self.accept()[0], 6)
         (self.folder / "ran").unlink()
-        self.assertEqual(self.call("--recheck", "node2", self.results)[0], 6)
+        self.assertEqual(self.recheck("node2")[0], 6)
         self.assertEqual(list(self.drained()), ["node2"])
         self.assertEqual(self.ran(), [("all_reduce_perf", ["node2"])])  # it cannot be cleared any more
 
@@ -269,7 +269,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         self.assertEqual(self.verdict()["admit"], [])
         self.assertEqual(set(self.outcomes().values()) - {"accepted"}, {"not_measured"})
         self.assertIn("Not measured: ", out)
-        status, out, err = self.call("--resume", self.results, "--time", "10m")
+        status, out, err = self.resume("--time", "10m")
         self.assertEqual(status, 0, out + err)
         self.assertEqual(self.verdict()["admit"], NODES)
 
@@ -279,7 +279,7 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
                 self.results.mkdir(exist_ok=True)
                 if text is not None:
                     (self.results / "acceptance.jsonl").write_text(text)
-                found, out, err = self.call("--resume", self.results)
+                found, out, err = self.resume()
                 self.assertEqual((found, out), (2, ""), err)
                 self.assertIn("is not the folder of an acceptance run", err)
                 self.assertNotIn("Traceback", err)
@@ -338,7 +338,7 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
 
     def test_a_host_of_another_run_cannot_be_rechecked(self):
         self.assertEqual(self.accept()[0], 0)
-        status, out, err = self.call("--recheck", "node9", self.results)
+        status, out, err = self.recheck("node9")
         self.assertEqual((status, out), (2, ""))
         self.assertIn("node9 is not among the hosts", err)
 

@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -20,6 +21,9 @@ PROGRAMS = pathlib.Path(os.environ["FABRICBENCH_PROGRAMS"])
 LAUNCHER = """#!/usr/bin/env python3
 import json, os, pathlib, sys, time
 folder = pathlib.Path(__file__).parent
+def begin():
+    with open(folder / "begun", "a") as file:
+        file.write(str(os.getpid()) + "\\n")
 if sys.argv[1:] == ["--version"]:
     print("mpirun (Open MPI) 4.1.4")
     sys.exit()
@@ -32,8 +36,8 @@ def fault(name):
 def alone(name):
     return len(hosts) == 1 and hosts[0] in fault(name)
 if (folder / "slow_motion").exists():
-    (folder / "begun").touch()
-    time.sleep(60)
+    begin()
+    time.sleep(200)
 if set(fault("dead")) & set(hosts):
     sys.exit("ssh: connect to host {} port 22: Connection refused".format(fault("dead")[0]))
 if set(fault("unknown")) & set(hosts):
@@ -63,8 +67,8 @@ if program == "pairwise_bw":  # all pairs in one job, three times
                     "to_rank": receiver, "from_host": hosts[sender], "to_host": hosts[receiver], "status": "ok",
                     "bandwidth_gb_per_s": rate, "latency_us": 2.0, "reason": None, "size_bytes": 1 << 20})
     if (folder / "endless_pairs").exists():
-        (folder / "begun").touch()
-        time.sleep(60)
+        begin()
+        time.sleep(200)
     tell(kind="end", exit_status=7, reason="")
     sys.exit(7)  # it leaves the verdict to find_slow_links
 slow = hosts[0] in fault("slow_alone") if len(hosts) == 1 else str(len(hosts)) in fault("slow_collectives")
@@ -86,6 +90,27 @@ if reason:
     print(program + ": " + reason, file=sys.stderr)
 sys.exit(status)
 """
+
+
+def alive(process):
+    """Whether it runs; what has ended and waits for its parent does not."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(holds, words, most_s=240):
+    deadline = time.monotonic() + most_s
+    while not holds():
+        assert time.monotonic() < deadline, words
+        time.sleep(0.05)
+
+
+def pids_in(file, number):
+    """Of so many launchers, when each has noted its own."""
+    wait_until(lambda: file.exists() and file.read_text().count("\n") >= number, "no launcher")
+    return [int(line) for line in file.read_text().split()]
 
 
 class AcceptTest(unittest.TestCase):
@@ -129,6 +154,12 @@ class AcceptTest(unittest.TestCase):
 
     def accept(self, *arguments, hosts="node[1-6]"):
         return self.call(*self.options(hosts), *arguments)
+
+    def resume(self, *arguments):
+        return self.call("--resume", self.results, "--programs", PROGRAMS, *arguments)
+
+    def recheck(self, host, *arguments):
+        return self.call("--recheck", host, self.results, "--programs", PROGRAMS, *arguments)
 
     def lines(self, kind=None):
         found = [json.loads(line) for line in (self.results / "acceptance.jsonl").read_text().splitlines()]

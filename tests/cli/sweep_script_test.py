@@ -4,6 +4,7 @@ tests/cluster has the script on hosts.
 """
 
 import collections
+import fcntl
 import json
 import os
 import pathlib
@@ -13,13 +14,18 @@ import tempfile
 import time
 import unittest
 
+from accepting import alive, pids_in, wait_until
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "sweep_pairs.sh"
 PROGRAMS = os.environ["FABRICBENCH_PROGRAMS"]
 # What node3 sends and receives is half as fast; node5 refuses to start anything where the file `refuse` is there.
 LAUNCHER = """#!/usr/bin/env python3
-import json, pathlib, sys, time
+import json, os, pathlib, sys, time
 folder = pathlib.Path(__file__).parent
+def begin():
+    with open(folder / "begun", "a") as file:
+        file.write(str(os.getpid()) + "\\n")
 if sys.argv[1:] == ["--version"]:
     print("mpirun (Open MPI) 4.1.4")
     sys.exit()
@@ -27,8 +33,8 @@ hosts = [line.split()[0] for line in open(sys.argv[sys.argv.index("--hostfile") 
 if "node5" in hosts and (folder / "refuse").exists():
     sys.exit("ssh: connect to host node5 port 22: Connection refused")
 if (folder / "slow_motion").exists():
-    (folder / "begun").touch()
-    time.sleep(30)
+    begin()
+    time.sleep(100)
 def tell(**values):
     print(json.dumps(values), flush=True)
 tell(kind="context", rank_map=[dict(rank=rank, host=host) for rank, host in enumerate(hosts)])
@@ -41,8 +47,8 @@ if "--level" in sys.argv:  # all pairs in one job, which does not dare to judge 
                     "from_host": hosts[sender], "to_host": hosts[receiver], "status": "ok", "bandwidth_gb_per_s": 12.0,
                     "size_bytes": 1 << 20})
         if (folder / "stuck").exists():
-            (folder / "begun").touch()
-            time.sleep(30)
+            begin()
+            time.sleep(100)
     tell(kind="end")
     sys.exit(7)
 for sender, receiver in ((0, 1), (1, 0)):
@@ -176,6 +182,43 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         (self.folder / "stuck").unlink()
         status, out, err = self.sweep("--resume", "--resident")
         self.assertEqual(status, 0, out + err)
+
+    def test_a_script_that_is_killed_leaves_no_job(self):
+        """Which nobody else would end for a minute and more."""
+        for fault, arguments in (("slow_motion", ()), ("stuck", ("--resident",))):
+            with self.subTest(fault):
+                self.records.unlink(missing_ok=True)
+                (self.folder / fault).touch()
+                process = self.start("-H", "node[11-14]", *arguments)
+                launchers = pids_in(self.folder / "begun", 1 if arguments else 2)
+                process.kill()
+                process.communicate()
+                wait_until(lambda: not any(map(alive, launchers)), "launchers live on", 60)
+                (self.folder / fault).unlink()
+                (self.folder / "begun").unlink()
+
+    def test_only_one_at_a_time(self):
+        self.assertIn(self.sweep("-H", "node[11-14]", "--rounds", "1")[0], (0, 7))
+        kept = self.records.read_text()
+        with self.records.open() as holder:
+            fcntl.flock(holder, fcntl.LOCK_EX)
+            status, out, err = self.sweep("--resume", "--all-pairs")
+        self.assertEqual((status, out, self.records.read_text()), (2, "", kept))
+        self.assertIn("records.jsonl: another run is at work on it; wait for its end, or end it\n", err)
+
+    def test_records_command_nothing(self):
+        first = {"kind": "sweep", "hosts": ["node11", "node12"], "seed": "5", "plan": "--find"}
+        for changes, words in (({"plan": "--records /etc/passwd"}, "records.jsonl: --records is no plan of a sweep"),
+                               ({"plan": "--rounds 2 --json x"}, "records.jsonl: --json is no plan of a sweep"),
+                               ({"plan": "--rounds x"}, "records.jsonl: --rounds 'x' is not a whole number of 1 or more"),
+                               ({"seed": "5 --json"}, "is no seed"), ({"seed": None}, "is no seed"),
+                               ({"hosts": ["node11", "x\ny"]}, '"x\\ny" is no host'), ({"hosts": ["node11"]}, "name 2 hosts"),
+                               ({"hosts": None}, "name 2 hosts"), ({"hosts": ["node11", "-oProxyCommand=x"]}, "is no host")):
+            with self.subTest(changes):
+                self.records.write_text(json.dumps({**first, **changes}) + "\n")
+                status, out, err = self.sweep("--resume")
+                self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
+                self.assertIn(words, err)
 
     def test_dry_run(self):
         status, out, err = self.sweep("-H", "node[11-14]", "--dry-run", "--timeout=7")
