@@ -15,7 +15,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 readonly kToConclude_s=10 # for ranks that have been told to end
 readonly kStays_s=20      # an agent that is there for so long stays as long as its daemon
 readonly kAlone_s=10      # for a launcher to end after its ranks
-readonly kEndWithin_s=3   # when it is told to, before it is killed
+readonly kLooks_s=5       # between looks for hosts that are out of reach
+readonly kResent=7        # packets, the last one after some 25 s, before a host counts as that
+readonly kToFlush_s=3     # for what a launcher printed before it was ended
 readonly kAgain_s=3 # after which they are told again: longer than ranks without output leave to rank 0
 readonly kEndings=(INT TERM HUP QUIT USR1 USR2 XCPU ALRM)
 
@@ -230,10 +232,21 @@ limit_of_ranks() {
     ranks_end_s=$((limit == 0 ? 0 : limit * 5 / 4 + 4))
 }
 
-# Ends a launcher that waits for itself or for a daemon that hangs, and fails then: when nothing is left of what it has started,
-# and when the ranks on this host have ended and the others have had the time for it.
+# Whether a host has acknowledged nothing of what the launcher sent it, for half a minute. TCP's keepalive does not notice: it
+# leaves that to retransmissions, which go on for a quarter of an hour.
+has_lost_host() {
+    local state queues resent inode
+    while read -r _ _ _ state queues _ resent _ _ inode _; do
+        if [[ $state != 0[14] || $queues == 00000000:* ]] || ((16#$resent < kResent)); then continue; fi
+        [[ -z $(find "/proc/$1/fd" -lname "socket:\\[$inode\\]" 2>/dev/null) ]] || return 0
+    done < <(exec tail -qn +2 "/proc/$1/net/tcp" "/proc/$1/net/tcp6" 2>/dev/null)
+    return 1
+}
+
+# Ends a launcher that waits for itself, a daemon that hangs or a host that is out of reach, and fails then: when nothing is left
+# of what it has started, when the ranks on this host have ended and the others have had the time for it, and when a host is lost.
 end_where_stuck() {
-    local children=() ranks_here agents had_ranks=no stays=no ranks_end_s limit_s began=$SECONDS since=$SECONDS pause=0.2
+    local children=() ranks_here agents had_ranks=no stays=no ranks_end_s limit_s began=$SECONDS since=$SECONDS looked=$SECONDS pause=0.2 why=''
     limit_of_ranks
     while sleep "$pause" >/dev/null 2>&1 && kill -0 "$1" 2>/dev/null; do
         children_of "$1"
@@ -247,16 +260,20 @@ end_where_stuck() {
         else
             since=$SECONDS limit_s=
         fi
-        if [[ -n $limit_s ]] && ((SECONDS - since >= limit_s)); then end_launcher "$1" && return "$kTimeout"; fi
+        if [[ -n $limit_s ]] && ((SECONDS - since >= limit_s)); then
+            why="although its ranks$( ((${#hosts[@]} == 0)) || echo ' here') ended $((SECONDS - since)) s ago"
+        elif ((${#hosts[@]} > 0 && SECONDS - looked >= kLooks_s)); then
+            looked=$SECONDS
+            ! has_lost_host "$1" || why="with a host that is out of reach"
+        fi
+        if [[ -n $why ]]; then end_launcher "$1" "$why" && return "$kTimeout"; fi
     done
 }
 
-# Reads children and since.
+# end_launcher PROCESS WHY: reads children, too.
 end_launcher() {
     trap '' TERM
-    warn "$launcher goes on although its ranks$( ((${#hosts[@]} == 0)) || echo ' here') ended $((SECONDS - since)) s ago; it is ended"
-    kill -TERM "$1" "${children[@]}" 2>/dev/null || true
-    sleep "$kEndWithin_s"
+    warn "$launcher goes on $2; it is ended"
     kill -KILL "$1" "${children[@]}" 2>/dev/null || true
 }
 
@@ -344,13 +361,17 @@ run_until_told() {
     watcher=$!
     while true; do
         status=0
-        wait "$job" || status=$?
+        wait "$job" 2>/dev/null || status=$?
         if [[ -n $told ]] || ! kill -0 "$job" 2>/dev/null; then break; fi  # Ctrl-Z ends waiting, too
     done
     if [[ -n $told ]]; then end_job && status=$((128 + $(kill -l "$told"))); fi
     kill -TERM "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || stuck=$?
-    if [[ $stuck -eq $kTimeout && -z $told ]]; then status=$kTimeout; fi
+    if [[ $stuck -eq $kTimeout && -z $told ]]; then
+        status=$kTimeout
+        # What the launcher has started may hold its output open, and has nothing to say any more.
+        if [[ -n $writer ]]; then { sleep "$kToFlush_s" && kill -KILL "$writer"; } >/dev/null 2>&1 3>&- & fi
+    fi
     close_output
     if ((status != 0)); then point_to_record; fi
     exit "$status"
