@@ -359,6 +359,10 @@ TYPES = {
     "sweep_start": {
         "hosts": [str],
         "began_utc": str,
+        "launcher": str,
+        "agent": str,
+        "mpi_options": str,
+        "programs": str,
     },
     "locality": {
         "host": str,

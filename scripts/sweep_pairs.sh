@@ -75,7 +75,7 @@ set_option() {
         --max-concurrent) whole_number "$1" "$2" 1 && plan+=("$1" "$2") ;;
         --seed) whole_number "$1" "$2" 0 && seed=$2 ;;
         --rails) IFS=, read -ra rails <<<"$2" ;;
-        --programs) programs_folder=$2 && pair_options+=("$1" "$2") ;;
+        --programs) programs_folder=$2 given_programs=$2 && pair_options+=("$1" "$2") ;;
         --records) records=$2 ;;
         --logs) logs=$2 ;;
         --tolerance) tolerance=("$1" "$2") ;;
@@ -171,6 +171,11 @@ begin_records() {
     seed=${seed:-$((RANDOM * 32768 + RANDOM))}
     [[ $dry_run == no ]] || records=$work/records
     settings=(--set "plan=${plan[*]}" --set "seed=$seed" --set "rails=$(IFS=, && echo "${rails[*]}")")
+    # What commands that are advised later take to run here.
+    [[ $launcher == mpirun ]] || settings+=(--set "launcher=$launcher")
+    [[ -z $agent ]] || settings+=(--set "agent=$agent")
+    ((${#mpi_options[@]} == 0)) || settings+=(--set "mpi_options=${mpi_options[*]}")
+    [[ -z $given_programs ]] || settings+=(--set "programs=$given_programs")
     "$scripts/sweep_record.py" begin "$records" --hosts "$work/hosts" ${locality:+--locality "$locality"} "${settings[@]}"
     lock_records
 }
@@ -322,7 +327,7 @@ break_off() {
 main() {
     local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
-    local resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
+    local given_programs='' resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
     local list_hosts='' plan_sweep='' find_slow_links=find_slow_links report=$scripts/report.py
     trap break_off INT TERM HUP
     read_options "$@"

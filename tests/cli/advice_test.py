@@ -153,6 +153,23 @@ class Commands(FindingTest):  # 1 rank, 20 s
         for word in ("mlx5_1", "tcp_bibw"):
             self.assertIn(word, printed)
 
+    def test_jobs_are_started_as_the_sweep_did(self):
+        """Also with words that somebody chose with ill intent, which are words of one option."""
+        agent, options = self.directory / "my agent", "--mca btl self,tcp;>pwned $(>pwned)"
+        agent.write_text(STAND_IN.replace('name == "ssh"', "True"))
+        agent.chmod(0o755)
+        for blame in ("host", "pair", "dead", "dead_pair"):
+            with self.subTest(blame):
+                lines, _ = cases()[blame]
+                lines = [{**lines[0], "agent": str(agent), "mpi_options": options}, *lines[1:]]
+                for command in self.suggested(lines)[blame]:
+                    self.assertFalse(command.startswith("ssh "), command)
+                    printed, _ = self.shell(command)
+                    if command.startswith("scripts/"):
+                        words = shlex.split(printed.splitlines()[-1])
+                        self.assertIn(str(agent), words)
+                        self.assertIn("self,tcp;>pwned", words)
+
     def test_hosts_with_users_and_addresses(self):
         lines = renamed(cases()["dead_pair"][0], {"node02": "alice@node02", "node07": "fe80::7"})
         commands = self.suggested(lines)["dead_pair"]

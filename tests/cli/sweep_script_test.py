@@ -121,8 +121,12 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
         self.assertEqual({reading["concurrent"] for reading in self.lines("reading")}, {1})
 
     def test_rails(self):
-        status, out, err = self.sweep("-H", "node[11-14]", "--rounds", "1", "--rails", "eth8,eth9")
+        how = {"agent": "/bin/sh", "mpi_options": "--mca btl self,tcp", "programs": PROGRAMS}
+        status, out, err = self.sweep("-H", "node[11-14]", "--rounds", "1", "--rails", "eth8,eth9",
+                                      "--agent", how["agent"], "--mpi-options", how["mpi_options"])
         self.assertIn(status, (0, 7), out + err)
+        first = self.lines("sweep")[0]
+        self.assertEqual({key: first.get(key) for key in ("launcher", *how)}, {"launcher": None, **how})
         self.assertEqual(collections.Counter(reading["from_rail"] for reading in self.lines("reading")), {"eth8": 4, "eth9": 4})
 
     def test_dead_host_is_left_out(self):

@@ -104,6 +104,23 @@ test_stopped_rank_of_two() {
     expect_silent 3 "${hosts[1]}"
 }
 
+# mpirun waits for its daemon there, and fabricbench run ends it.
+test_cut_off_host() {
+    local network=$kSubnet.0.0/24
+    OMPI_MCA_orte_tmpdir_base=$hosts_directory OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp \
+        OMPI_MCA_btl_tcp_if_include=$network OMPI_MCA_oob_tcp_if_include=$network ip netns exec "$hosts_switch" \
+        "$(dirname "$program")/fabricbench" run --hosts "${hosts[0]},${hosts[1]}" --mpi-options \
+        "--oversubscribe --bind-to none --mca plm_rsh_agent $hosts_directory/agent" \
+        all_reduce -b 64K -e 64K -n 50 -N 0 -T 5 >"$out" 2>"$err" </dev/null &
+    job=$!
+    wait_for_rows
+    ip -n "$hosts_switch" link set "$(device_at_switch "${hosts[1]}")" down
+    wait_for_job
+    [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout"
+    expect_line "$err" 'no progress for .* --timeout 5'
+    expect_line "$err" 'fabricbench: mpirun goes on with a host that is out of reach; it is ended'
+}
+
 # The rate that is told is that of the link. It cannot be more, and is hardly less.
 test_slow_link() {
     local port before bytes busbw

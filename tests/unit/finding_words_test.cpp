@@ -272,8 +272,28 @@ TEST(FindingAdvice, IsACommandThatFits) {
   sweep.kinds = {"pairwise_bw 1 MiB"};
   EXPECT_EQ(commands(sweep, nic, {"node01"}),
             "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1 --test pairwise_bw\n"
-            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -F -w -A 8 node02\nssh node02 ip -s -s link\n")
-      << "a rail that is a number names no device";
+            "ssh node02 ip -s -s link\n")
+      << "a rail that is a number names no device, and no reading is known to have used InfiniBand";
+  sweep.devices = {{DeviceKind::kNic, "0x0c42", "mlx5_0"}};
+  EXPECT_EQ(commands(sweep, nic, {}),
+            "ssh node02 ibstat\nibqueryerrors --report-port --ca | grep -F -w -A 8 node02\nssh node02 ip -s -s link\n");
+}
+
+TEST(FindingAdvice, StartsJobsAsTheSweepDid) {
+  Sweep sweep = with_rails_and_leaves();
+  sweep.kinds = {"tcp_bw 1 MiB"};
+  sweep.how = {"", "./my agent", "--mca btl self,tcp", "/opt/fb"};
+  const std::string how = " --test tcp_bw --agent './my agent' --mpi-options '--mca btl self,tcp' --programs /opt/fb\n";
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kHost, {1}), {"node01"}),
+            "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1" + how +
+                "'./my agent' node02 ip -s -s link\n");
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDead, {1}), {"node01"}),
+            "'./my agent' node02 uptime\nscripts/check_node_pair.sh node02 node01" + how);
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kDeadPair, {1, 6}), {}),
+            "scripts/check_node_pair.sh node02 node07" + how + "'./my agent' node02 ping -c 3 node07\n");
+  sweep.how = {"srun", "", "", ""};
+  EXPECT_EQ(commands(sweep, finding_of(Blame::kPair, {1, 6}), {}),
+            "scripts/check_node_pair.sh node02 node07 --test tcp_bw --launcher srun\n");
 }
 
 TEST(FindingAdvice, IsToLookAtTheSwitchesWhereTheyMayBeSlow) {

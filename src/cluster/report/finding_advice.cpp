@@ -20,9 +20,6 @@ namespace {
 /// Number of fine hosts in a command: all pairs with a suspect then tell the host from a path, at low cost.
 constexpr std::size_t kMostPartners = 3;
 
-/// The transport of the sweep, judging by the names of its tests.
-enum class Transport { kUnknown, kRdma, kTcp };
-
 /// The test with most readings.
 std::string_view test_of(const Sweep& sweep) {
   if (sweep.kinds.empty()) return "";
@@ -30,10 +27,41 @@ std::string_view test_of(const Sweep& sweep) {
   return kind.substr(0, kind.find(' '));
 }
 
-Transport transport_of(const Sweep& sweep) {
+/// Whether it is called as the kernel's drivers call RDMA devices.
+bool is_rdma_device(std::string_view name) {
+  constexpr auto kDrivers =
+      std::to_array<std::string_view>({"mlx4_", "mlx5_", "bnxt_re", "irdma", "hfi1_", "qedr", "rdmap", "roce", "rxe",
+                                       "siw", "erdma", "hns_", "ionic_", "ibp"});
+  return std::any_of(kDrivers.begin(), kDrivers.end(),
+                     [&](std::string_view driver) { return name.starts_with(driver); });
+}
+
+/// Whether any reading is known to have used InfiniBand or RoCE, by the names of tests, rails and NICs.
+bool used_rdma(const Sweep& sweep) {
   const std::string_view test = test_of(sweep);
-  if (test.substr(0, 5) == "rdma_") return Transport::kRdma;
-  return test.substr(0, 4) == "tcp_" ? Transport::kTcp : Transport::kUnknown;
+  if (test.starts_with("rdma_") || test.starts_with("tcp_")) return test.starts_with("rdma_");
+  return std::any_of(sweep.rails.begin(), sweep.rails.end(), is_rdma_device) ||
+         std::any_of(sweep.devices.begin(), sweep.devices.end(), [](const Device& device) {
+           return device.kind == DeviceKind::kNic && is_rdma_device(device.name);
+         });
+}
+
+/// The options by which the sweep started its jobs.
+std::string options_of_jobs(const HowStarted& how) {
+  std::string options;
+  const auto add = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) options += fmt::format(" {} {}", option, shell_word(value));
+  };
+  add("--launcher", how.launcher);
+  add("--agent", how.agent);
+  add("--mpi-options", how.mpi_options);
+  add("--programs", how.programs);
+  return options;
+}
+
+/// The beginning of a command on a host.
+std::string on_host(const Sweep& sweep, const std::string& host) {
+  return fmt::format("{} {}", sweep.how.agent.empty() ? "ssh" : shell_word(sweep.how.agent), shell_word(host));
 }
 
 /// ` --test NAME`, where scripts/check_node_pair.sh knows it.
@@ -101,16 +129,16 @@ std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding,
   for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
   hosts = with_partners(std::move(hosts), fine);
   if (hosts.size() < 2) return {};
-  return {{fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep_pairs"),
+  return {{fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}{}", script_command("sweep_pairs"),
                        shell_word(fold_hosts(hosts)), test_option(sweep),
-                       device_option("--rails ", device_of(sweep, finding))),
+                       device_option("--rails ", device_of(sweep, finding)), options_of_jobs(sweep.how)),
            fine.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts"}};
 }
 
 NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::string& other, const std::string& device,
                        std::string purpose) {
-  return {fmt::format("{} {} {}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
-                      test_option(sweep), device_option("--rail ", device)),
+  return {fmt::format("{} {} {}{}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
+                      test_option(sweep), device_option("--rail ", device), options_of_jobs(sweep.how)),
           std::move(purpose)};
 }
 
@@ -122,23 +150,22 @@ NextCommand pair_again(const Sweep& sweep, const Finding& finding) {
 /// Commands that show a host's ports.
 void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
                      const std::string& device) {
-  const Transport transport = transport_of(sweep);
   const std::string remote = device.empty() ? "" : " " + remote_word(device);
-  if (transport != Transport::kTcp) {
+  if (used_rdma(sweep)) {
     commands.push_back(
-        {fmt::format("ssh {} ibstat{}", shell_word(host), remote), "state and rate of its InfiniBand or RoCE ports"});
+        {fmt::format("{} ibstat{}", on_host(sweep, host), remote), "state and rate of its InfiniBand or RoCE ports"});
     commands.push_back(
         {fmt::format("ibqueryerrors --report-port --ca | grep -F -w -A 8 {}", shell_word(without_user(host))),
          "error counters of its InfiniBand ports"});
   }
-  if (transport != Transport::kRdma) {
-    commands.push_back({fmt::format("ssh {} ip -s -s link{}", shell_word(host), device.empty() ? "" : " show" + remote),
+  if (!test_of(sweep).starts_with("rdma_")) {
+    commands.push_back({fmt::format("{} ip -s -s link{}", on_host(sweep, host), device.empty() ? "" : " show" + remote),
                         "state and error counters of its network interfaces"});
   }
 }
 
 void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
-  if (transport_of(sweep) == Transport::kTcp) return;
+  if (!used_rdma(sweep)) return;
   commands.push_back(
       {"iblinkinfo --switches-only", "InfiniBand: links between switches that are down, narrow or slow"});
   commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
@@ -166,7 +193,7 @@ void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, c
     switch (device.kind) {
       case DeviceKind::kGpu:
         if (name.empty()) break;
-        commands.push_back({fmt::format("ssh {} nvidia-smi -q -i {}", shell_word(host), remote_word(name)),
+        commands.push_back({fmt::format("{} nvidia-smi -q -i {}", on_host(sweep, host), remote_word(name)),
                             "PCIe link, errors and clocks of this GPU, if the host still has it"});
         break;
       case DeviceKind::kNic: add_host_checks(commands, sweep, host, name); break;
@@ -218,7 +245,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
     case Blame::kDevice: add_device_checks(commands, sweep, finding); break;
     case Blame::kDead: {
       const std::string host = host_of(sweep, finding.hosts.at(0));
-      commands.push_back({fmt::format("ssh {} uptime", shell_word(host)), "whether it answers at all"});
+      commands.push_back({fmt::format("{} uptime", on_host(sweep, host)), "whether it answers at all"});
       if (!fine.empty()) {
         commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a healthy host"));
       }
@@ -228,7 +255,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& findin
       const std::string other = without_user(host_of(sweep, finding.hosts.at(1)));
       commands.push_back(pair_again(sweep, finding));
       commands.push_back(
-          {fmt::format("ssh {} ping -c 3 {}", shell_word(host_of(sweep, finding.hosts.at(0))), remote_word(other)),
+          {fmt::format("{} ping -c 3 {}", on_host(sweep, host_of(sweep, finding.hosts.at(0))), remote_word(other)),
            "whether one host reaches the other at all"});
       break;
     }

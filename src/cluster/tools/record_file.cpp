@@ -167,6 +167,7 @@ void RecordReader::take_line(std::string_view line, std::size_t capacity) {
 
 void RecordReader::take(const SweepStart& start) {
   file_.of_a_sweep = true;
+  if (sweep_.how == HowStarted()) sweep_.how = start.how;
   begin_run(start.began, start.hosts);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/core/how_started.h"
 #include "common/core/matrix_row.h"
 #include "common/core/names.h"
 #include "common/core/units.h"
@@ -89,7 +90,8 @@ struct RecordedReading {
 /// The first line of sweep_pairs.sh; and the leaf switch of a host.
 struct SweepStart {
   std::vector<std::string> hosts;  ///< hosts to be measured
-  std::string began;               ///< in UTC, ISO 8601
+  std::string began{};             ///< in UTC, ISO 8601
+  HowStarted how{};
 };
 struct HostLocality {
   std::string_view host;
@@ -203,6 +205,10 @@ void describe(Form& form, Record& start) {
   form.line("sweep", "The first line of sweep_pairs.sh", "sweep_start");
   form("hosts", start.hosts, "all hosts of the sweep, including those that never answer");
   form("began_utc", record::left_out_if_none(start.began), "when the sweep began");
+  form("launcher", record::left_out_if_none(start.how.launcher), "--launcher, if it was given");
+  form("agent", record::left_out_if_none(start.how.agent), "--agent, if it was given");
+  form("mpi_options", record::left_out_if_none(start.how.mpi_options), "--mpi-options, if they were given");
+  form("programs", record::left_out_if_none(start.how.programs), "--programs, if it was given");
   form.rest("the settings of the sweep");
 }
 
