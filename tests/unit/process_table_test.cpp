@@ -65,7 +65,8 @@ class Job {
   Job(int size, Seconds timeout) {
     Bytes of_first;
     for (int rank = 0; rank < size; ++rank) {
-      processes_.emplace_back(rank, size, timeout, [&](Bytes own) { return rank == 0 ? of_first = own : of_first; });
+      processes_.emplace_back(rank, size, timeout,
+                              [&](const Bytes& own) { return rank == 0 ? of_first = own : of_first; });
     }
     EXPECT_EQ(pass(timeout / 8), Ranks{});
     EXPECT_EQ(processes_[0].roll.silences(now_).size(), processes_.size() - 1);
@@ -140,7 +141,7 @@ struct Listener {
 TEST(ProcessTable, SendsToOneAddressOnceItIsAnsweredAndToAllIfItIsNotAnyMore) {
   const Listener other;
   Bytes of_first;
-  ProcessTable first(0, 2, true, [&](Bytes own) {
+  ProcessTable first(0, 2, true, [&](const Bytes& own) {
     of_first = own;
     of_first.resize(own.size() + sizeof other.address);
     std::memcpy(of_first.data() + own.size(), &other.address, sizeof other.address);
@@ -159,7 +160,7 @@ TEST(ProcessTable, SendsToOneAddressOnceItIsAnsweredAndToAllIfItIsNotAnyMore) {
 
 TEST(ProcessTable, AnswersReportsToo) {
   Bytes of_first;
-  ProcessTable first(0, 2, true, [&](Bytes own) { return of_first = own; });
+  ProcessTable first(0, 2, true, [&](const Bytes& own) { return of_first = own; });
   ProcessTable second(1, 2, true, [&](const Bytes& /*own*/) { return of_first; });
   second.report({.steps = 7, .stuck_s = 2.5, .activity = "measuring"});
   first.report({});
@@ -175,7 +176,7 @@ class Leaving : public testing::Test {
   Bytes of_first_;
 
  protected:
-  Process first_{0, 2, 8, [this](Bytes own) { return of_first_ = own; }};
+  Process first_{0, 2, 8, [this](const Bytes& own) { return of_first_ = own; }};
   Process second_{1, 2, 8, [this](const Bytes& /*own*/) { return of_first_; }};
 
   bool first_may_go(Seconds waited) { return take_leave(first_.table, first_.roll, 9, waited, 100 + waited); }
