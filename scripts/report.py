@@ -88,6 +88,8 @@ def make_report(given):
     with files_of_records(given.results, given.kind, given.unit, given.programs) as (files, notices):
         with begin(paths_of(files), given) as begun:
             results = read_results(files)
+            if given.kind is not None:  # instead of a temporary name
+                results.files[0].name = f"imported from {', '.join(map(printable, given.results))}"
             results.why_not_compared = compare(results, given)
             why_not = judge(results, given, begun)
     for notice in notices:

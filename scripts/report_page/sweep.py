@@ -108,7 +108,8 @@ class Sweep:
             raise ValueError(f"'{printable(record['from_host'])}' is both from_host and to_host")
         readings = self.readings_of_(*(record.get(key) for key in OF_KIND))
         if rate is None:
-            readings.why[len(readings)] = (outcome, printable(record.get("reason") or record["status"]))
+            reason = printable(record.get("reason") or record["status"]).removeprefix(f"{WRONG}: ")
+            readings.why[len(readings)] = (outcome, reason)
             rate = math.nan
         elif not 0 <= rate <= MOST_GB_PER_SECOND:
             raise ValueError(f"bandwidth_gb_per_s {rate} is not a rate")

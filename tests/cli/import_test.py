@@ -387,6 +387,7 @@ class Report(Reporting, ImportTest):  # 1 rank, 2 s
         self.assertIn("15 figures of smaller messages left out", said)
         page = Page(self.page.read_text())
         self.assertIn("15 readings, none failed", page.texts["pairs"])
+        self.assertIn(f"imported from {folder}", page.texts["configuration"])
         self.assertEqual(page.rows("Findings, by their numbers on the map")[0][2], HOSTS[SLOW_HOST])
 
     def test_refuses_as_find_slow_links_does(self):

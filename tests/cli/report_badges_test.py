@@ -44,6 +44,7 @@ class Badges(Reporting):  # 1 rank, 1 s
 
     def test_of_a_verdict_on_pairs(self):
         for blames, badge in (((), ACCEPTED), (("host",), SLOW), (("dead",), DEAD), (("host", "dead"), DEAD), (("dead_pair",), DEAD),
+                              (("dead", "wrong_data"), WRONG),
                               (("cut_off", "nic"), CUT_OFF), (("transient",), UNSTEADY), (("transient", "leaf"), SLOW),
                               (("undecided", "pair"), SLOW)):  # fmt: skip
             with self.subTest(blames):
@@ -190,3 +191,8 @@ class Drawn(Reporting):  # 1 rank, 1 s
         self.assertEqual(len(page.rows("What was judged")), 2)
         self.assertEqual(len(page.rows("Runs")), 2)
         self.assertEqual(len(page.rows("all_reduce_perf: all rows")), 6)
+
+    def test_a_record_of_odd_shape_is_one_clear_error(self):
+        odd = slow_links(finding(None, ["node1"]))
+        said = self.run_report(self.write("odd.jsonl", all_pairs(FOUR) + [odd]), status=1)
+        self.assertRegex(said, r"^report.py: a record has a value that cannot be drawn: .* \(pair_map.py:\d+\); give files one by one to find it\n$")
