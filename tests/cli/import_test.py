@@ -363,11 +363,12 @@ class Mixtures(ImportTest):  # 1 rank, 1 s
                         self.assertEqual(again, once)
                     self.assertIn(": left out: it is there twice, as a file or as a copy\n", said)
 
-    def test_two_pairs_may_have_the_same_text(self):
+    def test_two_pairs_and_two_rails_may_have_the_same_text(self):
         """Logs of OSU name no host."""
-        folder = self.folder(SETS["osu"][0](lambda a, b: 12.0))
-        readings = self.records("osu", folder)[1:]
-        self.assertEqual(len(readings), 30)
+        files = SETS["osu"][0](lambda a, b: 12.0)
+        self.assertEqual(len(self.records("osu", self.folder(files))[1:]), 30)
+        rails = self.folder({f"{name[:-4]}_{rail}.log": text for name, text in files.items() for rail in ("mlx5_0", "mlx5_1")}, "rails")
+        self.assertEqual(len(self.records("osu", rails)[1:]), 60)
 
     def test_standard_input(self):
         stdout, _ = self.run_tool(SLOW, "--quiet", "--import", "csv", "-", stdin=csv_text(with_slow_host))

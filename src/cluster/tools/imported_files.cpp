@@ -115,7 +115,7 @@ class Importer {
   [[noreturn]] static void refuse_kind(const Path& path, ImportKind recognised, ImportKind asked);
 
   ImportRequest request_;
-  std::set<std::pair<std::size_t, std::string>> texts_;  // by the pair that the file's name tells
+  std::set<std::pair<std::size_t, std::string>> texts_;  // by the pair and its rails that the file's name tells
   ImportedFiles all_;
   std::vector<Path> unrecognised_;
   std::vector<Unread> unread_;
@@ -128,10 +128,12 @@ std::optional<HostPair> pair_named_by(const std::string& path) {
   return std::minmax(std::string(short_name(pair->from)), std::string(short_name(pair->to)));
 }
 
-/// Whether the file has been read before, or a copy of it. Two pairs may well have the same text.
+/// Whether the file has been read before, or a copy of it. Two pairs may well have the same text, and two rails of one.
 bool Importer::is_copy(const Path& path, std::string_view text) {
   const auto pair = pair_in_name(path.name);
-  return !texts_.emplace(std::hash<std::string_view>{}(text), pair ? pair->from + ' ' + pair->to : "").second;
+  const PairRails rails = rails_in_name(path.name);
+  const std::string ends = pair ? fmt::format("{} {} {} {}", pair->from, pair->to, rails.from, rails.to) : "";
+  return !texts_.emplace(std::hash<std::string_view>{}(text), ends).second;
 }
 
 void Importer::read(const Path& path) {
