@@ -89,6 +89,11 @@ TEST(NcclTestsLog, MayHaveSeveralRunsAndLabels) {
   EXPECT_EQ(read_log(labelled)[0].rows.size(), 4U);
 }
 
+TEST(OsuLog, WithAnUnknownLabelIsRefused) {
+  EXPECT_EQ(refused_log("x# OSU MPI Bandwidth Test v7.4\nx# Size      Bandwidth (MB/s)\nx8   1.0\n"),
+            "run.log:1: 'x' stands before lines, which is no known label; give the log of a run that ended well");
+}
+
 TEST(NcclTestsLog, ThatDidNotEndWellIsRefused) {
   const std::string end = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.175\n#\n";
   EXPECT_NE(refused_log(without(kNcclTests, end) + "node02: Test NCCL failure common.cu:958 'unhandled system error'\n")

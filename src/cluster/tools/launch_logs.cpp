@@ -363,6 +363,7 @@ bool is_launch_log(std::string_view text) {
 std::vector<Launch> launches_in_log(std::string_view text, const std::string& name, std::time_t written) {
   const PlainLog plain = without_labels(text);
   Log log(plain.text, name);
+  if (!plain.label.empty()) log.fail(fmt::format("'{}' stands before lines, which is no known label", plain.label));
   switch (recognise(text).value_or(ImportKind::kCsv)) {
     case ImportKind::kNcclTests: return NcclTestsLog(log, written).read();
     case ImportKind::kOsu: return read_osu_log(log, written);

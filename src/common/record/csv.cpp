@@ -49,7 +49,7 @@ std::string CsvTable::line(const Json& record) const {
 }
 
 std::string csv_text(std::string_view given) {
-  const std::string text = harmless(given);
+  std::string text = harmless(given);
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char character : text) {
