@@ -4,7 +4,6 @@
 #include <ctime>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -392,12 +391,13 @@ BaselineComparison compare(std::span<const Launch> recorded, std::span<const Lau
     refuse(comparison);
     return comparison;
   }
-  const auto waited = [](const Launch& launch) { return most_waited(launch); };
-  if (const double share = std::ranges::max(run | std::views::transform(waited)); share > 0) {
-    comparison.headline = waited_text(share);
+  double waited = 0;
+  for (const Launch& launch : run) waited = std::max(waited, most_waited(launch));
+  if (waited > 0) {
+    comparison.headline = waited_text(waited);
     return comparison;
   }
-  std::erase_if(selection.launches, [&](const Launch* launch) { return waited(*launch) > 0; });
+  std::erase_if(selection.launches, [](const Launch* launch) { return most_waited(*launch) > 0; });
   comparison.launches = static_cast<std::int64_t>(selection.launches.size());
   if (selection.launches.empty()) {
     comparison.headline = "in each comparable launch of the baseline ranks waited for a processor";
