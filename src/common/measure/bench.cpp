@@ -304,8 +304,9 @@ Seconds Bench::estimate(Subject& subject) {
 /// unless it takes the whole time.
 Seconds Bench::longest_window() const {
   if (is_stream()) return std::max(options_.time_budget * kMostOfBudget, kLeastWindow);
-  if (options_.quick) return std::max(share_of_epoch(), kLeastWindow);
+  constexpr double kMostOfQuick = 0.25;
   constexpr Seconds kAny = 1e9;
+  if (options_.quick) return std::max(options_.time_budget * kMostOfQuick, kLeastWindow);
   return options_.has_given({"window"}) ? kAny : std::max(options_.time_budget, kLeastWindow);
 }
 

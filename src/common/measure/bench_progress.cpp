@@ -84,8 +84,8 @@ void Bench::announce_long_operations(const std::vector<Subject>& subjects, std::
   has_announced_ = true;
   progress_.clear();
   fmt::print(stderr,
-             "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}; {} "
-             "shortens them\n",
+             "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}; "
+             "shorter with {}\n",
              subjects.size(), readable_duration(all), readable_duration(longest), options_.time_budget,
              options_.quick ? "-n 1" : "--quick or -n 3");
 }
