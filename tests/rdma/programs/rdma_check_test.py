@@ -8,6 +8,7 @@ from guests import FAILURE, OK, PATIENCE_S, USAGE, GuestTest
 from launch import PROGRAMS
 
 ROOT = Path(__file__).parents[3]
+WAITED = "ranks waited for a processor"
 FAST = {"TIME_BUDGET": "0.01", "LARGE_BYTES": "8K", "PERCENT_OF_RATE": "0.0001"}
 
 
@@ -27,10 +28,16 @@ class Check(GuestTest):
         self.assertEqual(status, OK, lines)
         self.assertEqual(record.read_text().splitlines(), lines)
         self.assertRegex("\n".join(lines), r"# rxe0 port 1: ACTIVE")
-        self.assertEqual(lines[-1], "4 passed, 0 failed, 1 skipped")
+        # The processors of a guest also carry its network, and what ranks measure while they wait for one is not judged.
+        waited = any(line.startswith("SKIP writes reach") and WAITED in line for line in lines)
+        self.assertEqual(lines[-1], "3 passed, 0 failed, 2 skipped" if waited else "4 passed, 0 failed, 1 skipped")
 
     def test_device_that_is_too_slow(self):
         status, lines = self.check("--only", "rate", PERCENT_OF_RATE="100")
+        if WAITED in lines[-2]:
+            self.assertRegex(lines[-2], r"^SKIP writes reach 100 % of the port's rate: ")
+            self.assertEqual((status, lines[-1]), (OK, "0 passed, 0 failed, 1 skipped"))
+            return
         self.assertEqual((status, lines[-1]), (FAILURE, "0 passed, 1 failed, 0 skipped"))
         self.assertRegex(lines[-2], r"^FAIL writes reach 100 % of the port's rate: exit status 6: rdma_write_bw: Pair 0 .*requires 100 %")
 
