@@ -184,7 +184,7 @@ void limit_end(const Watchdog& watchdog, Seconds limit, const char* done, const 
 constexpr const char* kLost = "the disk that the launcher writes standard output to is full: rows may be lost";
 
 /// Reports the ending to the outputs, now that nothing can change it, and a problem on standard error too.
-void report_end(const Start& start, const Outputs& outputs, Ending ending) {
+void report_end(const Start& start, const Outputs& outputs, const Ending& ending) {
   const auto loses = [&] {
     return start.launch.rank == 0 && !start.launch.variable.empty() && is_launchers_output_full();
   };
