@@ -4,7 +4,9 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <new>
 #include <type_traits>
@@ -186,6 +189,23 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
     *time = {frozen, 0};
   }
   return 0;
+}
+
+/// Only `hang` of one rank, and not counted: it is called before anything else is there that counting takes.
+void* mmap(void* address, std::size_t size, int protection, int flags, int descriptor, off_t offset) noexcept {
+  static std::atomic<long> calls = 0;
+  static const char* const chosen = std::getenv("FAULTY_CALL");
+  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (chosen != nullptr && rank != nullptr && std::strncmp(chosen, "mmap:", 5) == 0) {
+    char* rest = nullptr;
+    const long call = std::strtol(chosen + 5, &rest, 10);
+    const bool is_chosen = std::strncmp(rest, ":hang:", 6) == 0 && std::strcmp(rest + 6, rank) == 0;
+    if (++calls == call && is_chosen) {
+      while (true) pause();
+    }
+  }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): as the kernel gives it
+  return reinterpret_cast<void*>(syscall(SYS_mmap, address, size, protection, flags, descriptor, offset));
 }
 
 int fflush(std::FILE* file) {

@@ -48,6 +48,16 @@ class StartAndEnd(ProgramTest):  # 2 ranks, 120 s
                     self.ends("MPI_Init", 1, fault, rank,
                               rf"fabricbench:   rank {speaker} on \S+: starting MPI \(MPI_Init\), which takes until every rank")
 
+    def test_a_launcher_that_waits_for_itself(self):
+        """Open MPI's mpirun may when one of its ranks got stuck while it was being connected: fabricbench run ends it."""
+        for call in (5, 6, 7):
+            with self.subTest(call=call):
+                settings = [f"-x {name}={value}" for name, value in faulty("mmap", call, "hang", 1).items()]
+                command = [PROGRAMS / "fabricbench", "run", "-np", 2, "--mpi-options", " ".join(settings), "all_reduce", *SHORT]
+                result = subprocess.run(list(map(str, command)), env=environment(), capture_output=True, text=True,
+                                        timeout=TIMEOUT_S)
+                self.assertEqual(result.returncode, TIMEOUT, result.stderr)
+
     @in_a_few_tries
     def test_steps_of_the_start(self):
         """The rank that did not take a step is named, once the ranks know each other."""
