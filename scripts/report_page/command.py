@@ -10,7 +10,8 @@ import sys
 import traceback
 from pathlib import Path
 
-from constants import FAILED, MISSING, USAGE
+import records
+from constants import FAILED, MISSING, NOT_JUDGED, USAGE
 from report_page.results import BadInput
 from report_page.words import counted, printable
 
@@ -66,10 +67,14 @@ def name():
 def ending_by_status(output):
     """Ends the process where results cannot be drawn, or `output` not be written."""
     try:
-        yield
+        with records.expected("one of the files"):
+            yield
     except BadInput as error:
         say(str(error))
         sys.exit(error.status)
+    except ValueError as error:  # of records.expected
+        say(str(error))
+        sys.exit(NOT_JUDGED)
     except OSError as error:
         say(f"{error.filename or output}: {error.strerror}")
         sys.exit(FAILED)

@@ -262,6 +262,12 @@ def take_context(file, record):
     file.runs.append(Run(file, record))
 
 
+def take_row(file, record):
+    if record["size_bytes"] is None:
+        raise ValueError("the row has no size")
+    run_of(file, "row").rows.append(record)
+
+
 def take_reading_line(file, record):
     file.sweep.take(record)
 
@@ -306,7 +312,7 @@ def adder(list_name, kind):
 
 TAKE = {
     "context": take_context,
-    "row": adder("rows", "row"),
+    "row": take_row,
     "epoch": adder("epochs", "epoch"),
     "copy": adder("copies", "copy"),
     "connection_step": adder("steps", "connection_step"),

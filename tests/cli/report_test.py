@@ -137,6 +137,7 @@ class Damage(Reporting):  # 1 rank, 1 s
             ("not json\n", "results0.jsonl:3: no JSON from character 1 on"),
             ('{"kind":"row"', "results0.jsonl:3: "),
             ('{"kind":"row","size_bytes":"many"}\n', "row: 'size_bytes' cannot be"),
+            ('{"kind":"row","size_bytes":null}\n', "the row has no size"),
             ('{"kind":"epoch","time_us_median":NaN}\n', "is not a number"),
             ('{"kind":"of tomorrow"}\n', "not a record"),
             ("[1]\n", "not a record"),
