@@ -5,8 +5,8 @@
         writes the first line; FILE has the words of the command, each ended
         by a NUL
     acceptance.py words FOLDER
-        prints the options of the command, each ended by a NUL; the folder has to
-        be as accept.sh makes them
+        prints the options of the command, each ended by a NUL; the folder has
+        to be as accept.sh makes them
     acceptance.py hosts FOLDER
         prints the hosts, one per line; nobody else may be at work there
     acceptance.py collect FOLDER --work DIR

@@ -61,7 +61,9 @@ def now_and_then():
 
 
 def repeated(rate):
-    return [line for _ in range(4) for line in sweep(rate)]
+    """Four sweeps, which began one after the other: the same readings at the same time would count once."""
+    return [{**line, "began_utc": f"2026-01-01T0{hour}:00:00Z"} if line["kind"] == "sweep" else line
+            for hour in range(4) for line in sweep(rate)]
 
 
 def cases():

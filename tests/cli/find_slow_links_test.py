@@ -262,7 +262,8 @@ class Refusals(FindingTest):  # 1 rank, 1 s
     def test_nothing_to_judge_by(self):
         self.refused(NOT_JUDGED, "there are no readings; measure some with scripts/sweep_pairs.sh",
                      self.write(sweep(rounds=0)))
-        self.refused(NOT_JUDGED, "there are no readings; measure some with scripts/sweep_pairs.sh", self.write([]))
+        empty = self.write([])
+        self.refused(NOT_JUDGED, f"'{empty}' is empty; measure some with scripts/sweep_pairs.sh", empty)
 
     def test_broken_record(self):
         file = self.write(sweep())

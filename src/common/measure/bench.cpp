@@ -26,8 +26,7 @@ constexpr double kMostClockShare = 0.01;  // of a sample; shorter operations are
 constexpr std::int64_t kEpochsAdded = 3;
 constexpr Seconds kLeastWindow = 10e-3;  // of a stream
 constexpr double kMostEnlarged = 4096;
-constexpr double kMostOfBudget =
-    0.125;  // of the time budget: the longest window of a stream, if more than few messages
+constexpr double kMostOfBudget = 0.125;  // of the time budget: a stream's longest window, if not of few messages
 constexpr double kFewMessages = 4;
 constexpr Bytes kLargeMessage = 1 << 20;
 constexpr double kWorthwhile = 1.5;        // by which a window grows at least when it is tried again
@@ -304,9 +303,8 @@ Seconds Bench::estimate(Subject& subject) {
 /// unless it takes the whole time.
 Seconds Bench::longest_window() const {
   if (is_stream()) return std::max(options_.time_budget * kMostOfBudget, kLeastWindow);
-  constexpr double kMostOfQuick = 0.25;
   constexpr Seconds kAny = 1e9;
-  if (options_.quick) return std::max(options_.time_budget * kMostOfQuick, kLeastWindow);
+  if (options_.quick) return std::max(options_.time_budget / 4, kLeastWindow);
   return options_.has_given({"window"}) ? kAny : std::max(options_.time_budget, kLeastWindow);
 }
 
