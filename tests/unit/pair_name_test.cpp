@@ -94,10 +94,10 @@ TEST(PairName, MayBeThatOfAFolderOfGnuParallel) {
   EXPECT_EQ(pair_of("out/1/node01/2/node02/stderr"), "node01 node02");
   EXPECT_EQ(pair_of("out/1/login/2/gpu-7/stdout"), "login gpu-7");
   EXPECT_EQ(pair_of("out/1/node01/2/node02/3/8388608/stdout"), "node01 node02");
-  EXPECT_EQ(pair_of("out/src/node01/dst/node02/stdout"), "node01 node02");
   EXPECT_EQ(pair_of("out/1/node01 node02/stdout"), "node01 node02");
   EXPECT_EQ(pair_of("out/node01_node02/stdout"), "node01 node02");
-  for (const char* name : {"out/1/node01/2/node02/seq", "stdout", "/stdout", "out/stdout", "1/node01/stdout"}) {
+  for (const char* name : {"out/1/node01/2/node02/seq", "stdout", "/stdout", "out/stdout", "1/node01/stdout",
+                           "run1/x/run2/stdout", "my logs/x/node01/stdout"}) {
     EXPECT_EQ(pair_of(name), "") << name;
   }
 }

@@ -181,15 +181,14 @@ std::optional<PairName> pair_with_devices(std::string_view path) {
   return given;
 }
 
-/// The hosts in a folder of GNU parallel's --results, such as PREFIX/1/HOSTA/2/HOSTB or PREFIX/1/HOSTA HOSTB: names and
-/// values of a command's arguments in turn, of which one may follow that is no host.
+/// The hosts in a folder of GNU parallel's --results, such as PREFIX/1/HOSTA/2/HOSTB or PREFIX/1/HOSTA HOSTB: numbers
+/// and values of a command's arguments in turn, of which more may follow that are no hosts.
 std::optional<PairName> pair_of_parallel(std::string_view folder) {
   const auto parts = parts_of(folder, "/");
   for (std::size_t i = parts.size() - 1; i < parts.size(); i -= 2) {
     const auto words = words_of(parts[i]);
-    if (words.size() == 2) return pair_of(words[0], words[1]);
-    const bool are_first = i > 2 && parts[i - 1] == "2" && parts[i - 3] == "1";
-    if (are_first || (i > 1 && are_alike(parts[i - 2], parts[i]))) return pair_of(parts[i - 2], parts[i]);
+    if (i > 0 && parts[i - 1] == "1" && words.size() == 2) return pair_of(words[0], words[1]);
+    if (i > 2 && parts[i - 1] == "2" && parts[i - 3] == "1") return pair_of(parts[i - 2], parts[i]);
   }
   return std::nullopt;
 }
