@@ -103,7 +103,7 @@ class Iperf2Reader {
       return;
     }
     Iperf2Stream& stream = run_.streams[std::string(row.stream)];
-    const bool of_receiver = row.rest.ends_with(')');  // lost datagrams in percent
+    const bool of_receiver = has(row.rest, "%)");  // lost datagrams
     if (row.begin_s > 0) {
       stream.last_s = row.end_s;
     } else if (of_receiver || (!stream.of_receiver && row.end_s >= stream.end_s)) {

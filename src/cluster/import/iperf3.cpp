@@ -60,6 +60,9 @@ struct Iperf3Run {
   [[nodiscard]] bool has_figures() const { return from_client.figure || from_server.figure; }
 };
 
+/// With another client, so that it tells nothing of the pair.
+bool was_busy(const Iperf3Run& run) { return has(run.failure, "server is busy"); }
+
 /// Adds a figure, but for the 0 of an end that told nothing.
 void take_figure(Iperf3Run& run, bool from_server, std::string_view stream, const Iperf3Figure& figure) {
   const bool unknown = figure.rate == 0 && (run.of_server || (run.was_interrupted && figure.of_receiver));
@@ -84,7 +87,8 @@ class Iperf3TextReader {
     }
     if (of_other_end_) return;
     if (line.starts_with("Connecting to host") || line.starts_with("Accepted connection from")) begin_run(lines, line);
-    if (line.starts_with("iperf3: error") && run_.failure.empty()) run_.failure = one_line(line);
+    const bool is_first = run_.failure.empty() || was_busy(run_);
+    if (line.starts_with("iperf3: error") && is_first) run_.failure = one_line(line);
     if (has(line, " connected to ")) ++run_.connections;
     run_.server_sends |= line.starts_with("Reverse mode");
     if (line.starts_with("[ ID]")) take_title(line);
@@ -255,7 +259,7 @@ void add_ways(std::vector<PairRun>& all, const Iperf3Run& run, Imported& found) 
     if (all.size() > before) all.back().has_ended = true;  // the text belongs to the last one
     all.push_back(pair_run);
   }
-  if (all.size() == before) all.push_back(std::move(pair_run));
+  if (all.size() == before && !was_busy(run)) all.push_back(std::move(pair_run));
 }
 
 }  // namespace
@@ -270,6 +274,7 @@ Imported read_iperf3(const ImportSource& source) {
     found.of_server |= run.of_server;
     add_ways(pair_runs, run, found);
   }
+  if (pair_runs.empty() && !runs.empty()) found.note(0, runs.back().failure);
   add_pair_runs(found, source, pair_runs);
   return found;
 }
