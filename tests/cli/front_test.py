@@ -316,7 +316,7 @@ for agent in agents:
 class Waiting(FrontTest):  # 1 rank, 60 s
     """Launchers that go on without their ranks."""
 
-    def make_waiting(self, ranks=(1,), agents=(), seconds=1000):
+    def make_waiting(self, ranks=(6,), agents=(), seconds=1000):
         self.make_tool("mpirun", WAITING.format(ranks=ranks, agents=agents, seconds=seconds))
 
     def ended(self, words, *arguments):
