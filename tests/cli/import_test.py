@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -119,9 +120,29 @@ class SecondFiles(ImportTest):  # 1 rank, 2 s
     def test_may_name_a_failure(self):
         files = SETS["osu"][0](healthy)
         for b in (0, 2, 4):
-            files[f"{HOSTS[1]}_{HOSTS[b]}.err"] = f"ssh: connect to host {HOSTS[b]} port 22: No route to host\n"
+            files[f"{HOSTS[1]}_{HOSTS[b]}.err"] = "[node02:1] *** An error occurred in MPI_Send\n"
         records = self.records("auto", self.folder(files))
         self.assertEqual(sum(record.get("status") == "failed" for record in records), 3)
+
+    def test_of_the_other_way_tell_nothing(self):
+        files = SETS["perftest"][0](healthy)
+        files[f"{HOSTS[1]}_{HOSTS[0]}.log"] = files[f"{HOSTS[0]}_{HOSTS[1]}.log"].partition("#bytes")[0]
+        stdout, _ = self.run_tool(NOT_JUDGED, "--import", "auto", self.folder(files))
+        self.assertTrue(stdout.startswith("1 file was not understood; "), stdout)
+
+    def test_of_a_host_of_another_make_are_not_passed_over(self):
+        files = {name: text for name, text in SETS["perftest"][0](healthy).items() if HOSTS[5] not in name}
+        for b in range(5):
+            files[f"{HOSTS[b]}_login.log"] = "Couldn't connect to login:18515\n"
+        stdout, _ = self.run_tool(NOT_JUDGED, "--import", "auto", self.folder(files))
+        self.assertTrue(stdout.startswith("5 files were not understood; "), stdout)
+
+    def test_that_are_no_files(self):
+        folder = self.folder(SETS["osu"][0](healthy))
+        os.mkfifo(folder / "pipe")
+        (folder / "link").symlink_to("nowhere")
+        stdout, _ = self.run_tool(CLEAN, "--quiet", "--import", "auto", folder)
+        self.assertEqual(stdout, "Fine: gpu-node-[1-6]\n")
 
     def test_of_a_server_count_once(self):
         files = SETS["perftest"][0](healthy)

@@ -154,6 +154,8 @@ TEST(Failure, IsToldByTheFirstLineThatTellsOne) {
 
 TEST(Failure, IsNoWarning) {
   EXPECT_EQ(words_of_failure_in("libibverbs: Warning: couldn't load driver\nWarning: Permanently added 'n2'\n"), "");
+  EXPECT_EQ(words_of_failure_in("n1:1:1 [0] NCCL INFO Failed to open libibverbs.so[.1]\n# Errors with asterisks\n"),
+            "");
   EXPECT_EQ(words_of_failure_in("n1 slots=1\nn2 slots=1\n"), "");
 }
 

@@ -148,6 +148,16 @@ TEST(NcclTests, HaveWrongDataWhereverTheyAreTold) {
   EXPECT_EQ(told(nccl(text)), (Texts{wrong + "'# Out of bounds values : 1 FAILED', line 14 both"}));
 }
 
+TEST(NcclTests, ThatFailedBeforeTheirFirstLineAreTold) {
+  const std::string failure = "ssh: connect to host n3 port 22: No route to host\n";
+  const Imported all_pairs = nccl(nccl_log() + failure + nccl_log(), "all.log");
+  EXPECT_EQ(all_pairs.lost_runs, 1);
+  EXPECT_EQ(noted(all_pairs),
+            (Texts{"19: a run before this line is not understood: ssh: connect to host n3 port 22: No "
+                   "route to host"}));
+  EXPECT_EQ(nccl(failure + nccl_log(), "n1_n2.log").lost_runs, 0);  // it was repeated
+}
+
 TEST(NcclTests, OfAProgramWithoutMpiAreNoPair) {
   const std::string why =
       "0: ranks appear twice, on different hosts: the program was built without MPI, and its runs were apart";
@@ -216,8 +226,11 @@ TEST(Osu, FailWithoutARowOrWhereTheyBreakOff) {
   EXPECT_EQ(told(osu("mpirun was unable to reach n2\n")),
             (Texts{"n1 > n2  -1 = failed: mpirun was unable to reach n2"}));
   EXPECT_EQ(noted(osu("")), Texts{"0: the log is empty"});
-  EXPECT_EQ(told(osu(kOsu + "rank 1 exited on signal 9\n")),
-            (Texts{"n1 > n2 osu_bw 4194304 = failed: rank 1 exited on signal 9"}));
+  EXPECT_EQ(told(osu(kOsu + "[n2:1] *** An error occurred in MPI_Send\n")),
+            (Texts{"n1 > n2 osu_bw 4194304 = failed: [n2:1] *** An error occurred in MPI_Send"}));
+  for (const char* end : {"slurmstepd: error: *** STEP 1.0 CANCELLED ***\n", "rank 1 exited on signal 9 (Killed)\n"}) {
+    EXPECT_EQ(told(osu(kOsu + end)), (Texts{"n1 > n2 osu_bw 4194304 = 12.5005"})) << end;
+  }
   EXPECT_EQ(told(osu("# OSU MPI Bandwidth Test\n# Size Bandwidth (MB/s) Validation\n8 1000 Fail\n")),
             (Texts{"n1 > n2 osu_bw 8 = wrong: wrong data: the check says Fail at 8 B, line 3"}));
   EXPECT_EQ(told(osu("# OSU MPI Bandwidth Test\n# Size Bandwidth (MB/s)\n8 0.00\n")),
@@ -313,6 +326,15 @@ TEST(Perftest, MayBeSeveralAndEndsWithItsTable) {
   const Imported cut = perftest(whole.substr(0, whole.find("8.00") + 1));
   EXPECT_EQ(told(cut), Texts{});
   EXPECT_EQ(noted(cut), (Texts{"6: the file ends within this line"}));
+}
+
+TEST(Perftest, MayHaveWrongData) {
+  const std::string row = " 65536  5000  1  8.00  0.19\n";
+  EXPECT_EQ(
+      told(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row) +
+                    " VALIDATION: FAILED (receiver) - 12 error(s)\n")),
+      (Texts{
+          "n1 mlx5_0 > n2 mlx5_0 ib_write_bw 65536 = wrong: wrong data: VALIDATION: FAILED (receiver) - 12 error(s)"}));
 }
 
 TEST(Perftest, FailsWithItsReason) {

@@ -80,6 +80,18 @@ TEST(HostName, HasAShortOne) {
   EXPECT_EQ(short_name("10.0.0.1"), "10.0.0.1");
 }
 
+TEST(PairName, HasWordsOfProgramsInHosts) {
+  EXPECT_EQ(pair_of("osu-worker-0_osu-worker-1.log"), "osu-worker-0 osu-worker-1");
+  EXPECT_EQ(pair_of("nccl-test-worker-0_nccl-test-worker-1.log"), "nccl-test-worker-0 nccl-test-worker-1");
+  EXPECT_EQ(pair_of("iperf3-node-0_iperf3-node-1.log"), "iperf3-node-0 iperf3-node-1");
+}
+
+TEST(PairName, MayBeOfAFolder) {
+  EXPECT_EQ(pair_of("logs/n1/to_n2.log"), "n1 n2");
+  EXPECT_EQ(pair_of("to_n2.log"), "");
+  EXPECT_EQ(pair_of("from_n1_to_n2.log"), "n1 n2");
+}
+
 TEST(PairName, IsNoneWhereItIsNotClear) {
   for (const char* name : {"", ".log", "n1.log", "n1_.log", "_n2.log", "a-b-c.log", "gpu-1-head-node.log",
                            "n1_n2_n3.log", "a_b_c.log", "n1-to-n2-to-n3.log", "n 1_n2.log", "1_2_3_4.log", "x_1_2.log",

@@ -143,6 +143,8 @@ std::optional<ImportKind> recognise(std::string_view text) {
   std::optional<ImportKind> found;
   for (const Format& format : kFormats) {
     if (!format.is_of(text)) continue;
+    // iperf3's messages may stand in a log of another tool, where somebody looked whether its server is free.
+    if (found && format.kind == ImportKind::kIperf3 && !has_any(text, {"[ ID]", "\"start\""})) continue;
     if (found) return std::nullopt;
     found = format.kind;
   }
@@ -175,7 +177,11 @@ Imported import_unrecognised(const ImportSource& source) {
   Imported found;
   const auto pair = pair_in_name(source.path);
   const std::string words = words_of_failure_in(without_labels(source.text).text);
-  if (pair && !words.empty()) {
+  const bool of_a_tool =
+      std::any_of(kFormats.begin(), kFormats.end(), [&](const Format& format) { return format.is_of(source.text); });
+  if (of_a_tool) {
+    found.note(0, "it has lines of several tools; give a log for each");
+  } else if (pair && !words.empty()) {
     found.add_failed(found.between(pair->from, pair->to, {}), words);
   } else if (pair) {
     found.note(0, why_it_failed(source.text));

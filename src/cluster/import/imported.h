@@ -61,6 +61,7 @@ class Imported {
   std::int64_t smaller_sizes =
       0;  ///< number of values that are left out, of smaller message sizes than the largest one of their run
   bool rounds_are_known = false;  ///< readings say in which round they were taken
+  std::int64_t lost_runs = 0;     ///< number of failed runs whose hosts nothing tells, with a note each
   bool of_server = false;         ///< it is what the server of a pair printed, whose client knows as much
 
   /// The place of a kind or a rail, whose name is made printable. Throws Error if there are thousands.

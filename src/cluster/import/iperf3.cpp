@@ -51,6 +51,7 @@ struct Iperf3Run {
   bool server_sends = false;     ///< of text without roles
   bool was_interrupted = false;  ///< so that the other end has told nothing
   bool has_ended = false;
+  std::optional<std::int64_t> cut_line;  ///< see PairRun
   std::size_t connections = 0;
   std::size_t ways = 1;
   std::string failure;
@@ -93,6 +94,7 @@ class Iperf3TextReader {
     run_.server_sends |= line.starts_with("Reverse mode");
     if (line.starts_with("[ ID]")) take_title(line);
     take_row(lines, line);
+    if (!lines.is_whole() && line.starts_with('[')) run_.cut_line = lines.number();
     // Between intervals there is such a line as well, but no title.
     if (!line.starts_with("Test Complete")) behind_separator_ = line.starts_with("- - - -");
   }
@@ -242,6 +244,7 @@ void add_ways(std::vector<PairRun>& all, const Iperf3Run& run, Imported& found) 
   PairRun pair_run;
   pair_run.test = run.udp ? "iperf3_udp" : of_iperf3 ? "iperf3" : "";
   pair_run.failure = run.failure;
+  pair_run.cut_line = run.cut_line;
   pair_run.begin = run.begin;
   pair_run.behind_rows = run.behind_rows;
   const std::size_t before = all.size();

@@ -39,6 +39,7 @@ struct NcclRun {
   std::vector<NcclRow> rows;
   std::string wrong;                      ///< the first wrong data; empty: none
   bool complete = false;                  ///< the closing lines are there
+  std::size_t closing = 0;                ///< the last one of these, in the text
   bool without_mpi = false;               ///< a rank appears on two hosts
   std::size_t begin = 0;                  ///< in the text
   std::vector<std::string_view> openers;  ///< of kOpeners those that were there
@@ -93,6 +94,7 @@ class NcclTestsReader {
   void take(std::string_view line);
   void take_closing(std::string_view line);
   void begin_run(std::string_view opener);
+  void tell_of_lost_run(std::size_t end);
   void take_rank(std::string_view line);
   void take_row(std::string_view line);
   void take_wrong(const NcclTableRow& row);
@@ -134,6 +136,7 @@ void NcclTestsReader::take(std::string_view line) {
 void NcclTestsReader::take_closing(std::string_view line) {
   if (!has(line, "Out of bounds values") && !has(line, "Avg bus bandwidth")) return;
   run_.complete = true;
+  run_.closing = offset_;
   if (run_.wrong.empty() && has(line, "FAILED")) run_.wrong = fmt::format("'{}', line {}", one_line(line), line_);
 }
 
@@ -149,6 +152,15 @@ void NcclTestsReader::begin_run(std::string_view opener) {
   any_run_ = true;
   if (run_.openers.empty()) run_.begin = offset_;
   run_.openers.push_back(opener);
+}
+
+/// A run that failed before its first line, behind another one in a log of several pairs: nothing tells which hosts it
+/// is about.
+void NcclTestsReader::tell_of_lost_run(std::size_t end) {
+  const std::string words = words_of_failure_in(source_.text.substr(run_.closing, end - run_.closing));
+  if (words.empty() || pair_in_name(source_.path)) return;
+  found_.note(line_, fmt::format("a run before this line is not understood: {}", words));
+  ++found_.lost_runs;
 }
 
 /// `#  Rank  0 Group  0 Pid  123 on node01 device  0 [0000:1b:00] NVIDIA H100`.
@@ -228,6 +240,7 @@ std::optional<Reading> NcclTestsReader::reading_of_run() {
 }
 
 void NcclTestsReader::finish(std::size_t end) {
+  if (run_.complete) tell_of_lost_run(end);
   const std::string_view text = source_.text.substr(run_.begin, end - run_.begin);
   if (run_.without_mpi) {
     found_.note(0,

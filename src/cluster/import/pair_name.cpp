@@ -13,7 +13,7 @@ constexpr std::size_t kLongestHost = 255;
 constexpr std::string_view kSeparators = "-_.";
 constexpr std::array<std::string_view, 7> kExtensions = {".log", ".txt", ".out", ".err", ".json", ".stdout", ".stderr"};
 /// Names of programs that people put before or behind the hosts, longer ones before what they begin with.
-constexpr std::array<std::string_view, 29> kPrograms = {"osu_put_bibw",    "osu_put_bw",     "osu_get_bw",
+constexpr std::array<std::string_view, 30> kPrograms = {"osu_put_bibw",    "osu_put_bw",     "osu_get_bw",
                                                         "osu_bibw",        "osu_bw",         "osu",
                                                         "ib_write_bw",     "ib_read_bw",     "ib_send_bw",
                                                         "perftest",        "iperf3",         "iperf2",
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 29> kPrograms = {"osu_put_bibw",    "osu_
                                                         "gather_perf",     "scatter_perf",   "reduce_scatter_perf",
                                                         "reduce_perf",     "hypercube_perf", "nccl-tests",
                                                         "nccl_tests",      "nccl",           "imb",
-                                                        "server",          "client"};
+                                                        "server",          "client",         "from"};
 /// Beginnings of the names of NICs that are no names of hosts, before a number.
 constexpr std::array<std::string_view, 16> kDevices = {"mlx4_",  "mlx5_", "bnxt_re", "irdma", "hfi1_", "qedr",
                                                        "cxgb4_", "efa_",  "rocep",   "rdmap", "hns_",  "bond",
@@ -161,8 +161,12 @@ bool may_follow(std::string_view text) {
 /// The hosts in the name of a file, each perhaps with its NIC. What follows the hosts is left out where they are alike
 /// then.
 std::optional<PairName> pair_with_devices(std::string_view path) {
-  const std::string_view whole = without_programs(stem_of(path));
+  std::string_view whole = stem_of(path);
   auto given = pair_in_stem(whole);
+  // Hosts may be called as programs are, such as osu-worker-0.
+  if (given && are_alike(given->from, given->to)) return given;
+  whole = without_programs(whole);
+  given = pair_in_stem(whole);
   if (given && !device_at_end(given->from).empty() && !device_at_end(given->to).empty()) return given;
   std::string_view stem = without_device(whole);
   given = pair_in_stem(stem);
@@ -189,6 +193,7 @@ std::optional<PairName> pair_of_parallel(std::string_view folder) {
     const auto words = words_of(parts[i]);
     if (i > 0 && parts[i - 1] == "1" && words.size() == 2) return pair_of(words[0], words[1]);
     if (i > 2 && parts[i - 1] == "2" && parts[i - 3] == "1") return pair_of(parts[i - 2], parts[i]);
+    if (i > 2 && parts[i - 1] == "to" && parts[i - 3] == "from") return pair_of(parts[i - 2], parts[i]);  // --header
   }
   return std::nullopt;
 }
@@ -223,6 +228,11 @@ std::optional<PairName> pair_in_name(std::string_view path) {
     const std::string_view folder = path.substr(0, path.size() - file.size() - 1);
     if (auto pair = pair_of_parallel(folder)) return pair;
     return pair_in_name(folder);
+  }
+  constexpr std::string_view kTo = "to_";
+  if (file.starts_with(kTo)) {  // FROM/to_TO.log
+    const std::string_view folder = path.substr(0, path.size() - std::min(path.size(), file.size() + 1));
+    return pair_of(folder.substr(folder.rfind('/') + 1), stem_of(file).substr(kTo.size()));
   }
   auto pair = pair_with_devices(path);
   if (pair) pair = PairName{std::string(without_device(pair->from)), std::string(without_device(pair->to))};

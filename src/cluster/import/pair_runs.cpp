@@ -29,6 +29,7 @@ Reading reading_of(Imported& found, const PairName& pair, const PairRun& run) {
 
 /// Adds the rows of the largest size, or that data were wrong.
 void add_rows(Imported& found, const PairRun& run, const Reading& reading) {
+  if (!run.wrong.empty()) return found.add_wrong(reading, run.wrong);
   const auto wrong =
       std::find_if(run.rows.begin(), run.rows.end(), [](const SizeRow& row) { return !row.wrong.empty(); });
   if (wrong != run.rows.end()) {
@@ -48,7 +49,7 @@ void add_rows(Imported& found, const PairRun& run, const Reading& reading) {
 std::string failure_of(const PairRun& run, std::string_view text) {
   if (run.rows.empty() && !run.failure.empty()) return run.failure;
   if (run.rows.empty()) return run.cut_line ? "" : words_of_failure_in(text);
-  return run.has_ended ? "" : how_it_broke_off(text.substr(run.behind_rows - run.begin));
+  return run.has_ended ? "" : failure_of_program_in(text.substr(run.behind_rows - run.begin));
 }
 
 }  // namespace
@@ -57,16 +58,17 @@ void add_pair_runs(Imported& found, const ImportSource& source, const std::vecto
   const auto pair = pair_in_name(source.path);
   if (!pair) return found.note(0, fmt::format("its name does not contain the pair; {}", kHowToName));
   std::vector<std::pair<const PairRun*, std::string>> failed;
+  const bool any = std::any_of(runs.begin(), runs.end(), [](const PairRun& run) { return !run.rows.empty(); });
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const PairRun& run = runs[i];
     const std::size_t end = i + 1 < runs.size() ? runs[i + 1].begin : source.text.size();
     const std::string_view text = source.text.substr(run.begin, end - run.begin);
-    if (std::string words = failure_of(run, text); !words.empty()) {
+    if (std::string words = failure_of(run, text); !words.empty() && run.wrong.empty()) {
       failed.emplace_back(&run, std::move(words));
     } else if (run.cut_line) {
       found.note(*run.cut_line, "the file ends within this line");
-    } else if (run.rows.empty()) {
-      found.note(0, why_it_failed(text));
+    } else if (run.rows.empty() && run.wrong.empty()) {
+      if (!any) found.note(0, why_it_failed(text));
     } else {
       add_rows(found, run, reading_of(found, *pair, run));
     }

@@ -26,6 +26,7 @@ struct PairRun {
   bool has_ended = false;  ///< its table is closed, so that nothing behind it counts
   std::string rail;        ///< its NIC; empty: not told
   std::string failure;     ///< as the program tells it; empty: its text may have words of failure
+  std::string wrong;       ///< what is wrong with its data, of all sizes; empty: nothing
   std::vector<SizeRow> rows;
   std::optional<std::int64_t> cut_line;  ///< the row in which the file ends
   std::size_t begin = 0;                 ///< in the text

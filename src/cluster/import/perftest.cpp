@@ -44,6 +44,9 @@ std::string_view setting_in(std::string_view line, std::string_view title) {
   return words.size() > 1 && words[0] == ":" ? words[1] : "";
 }
 
+/// What --data_validation prints of wrong data.
+constexpr std::string_view kWrongData = "VALIDATION: FAILED";
+
 class PerftestReader {
  public:
   explicit PerftestReader(const ImportSource& source) : source_(source) {}
@@ -59,6 +62,7 @@ class PerftestReader {
   void take(const TextLines& lines) {
     const std::string_view line = trimmed(lines.line());
     found_.of_server |= has(line, "Waiting for client to connect");
+    if (has(line, kWrongData) && !runs_.empty()) runs_.back().wrong = one_line(line);
     if (line.ends_with(" BW Test") || line.ends_with("Latency Test")) {
       begin_run(lines);
     } else if (line.starts_with("#bytes") && lines.is_whole() && !other_test_) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/import/failure.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/text.h"
 #include "cluster/tools/input_file.h"
@@ -22,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNotices = 40;
-constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;  // bytes
+constexpr std::uintmax_t kMostOfFile = std::uintmax_t{256} << 20;  // bytes
+constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;   // bytes
 
 struct Path {
   std::string name;
@@ -58,26 +60,36 @@ std::vector<Path> files_of(const std::string& path) {
 bool is_binary(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 bool is_of_records(std::string_view text) { return trimmed(text).starts_with("{\"kind\""); }
 
-/// Two hosts, whichever is first.
-using HostPair = std::pair<std::string, std::string>;
+/// Two hosts, in the order of a file's name, or the sender first; by short names.
+using Way = std::pair<std::string, std::string>;
 
 /// A file without a usable result.
 struct Unread {
   Path path;
   std::string why;
-  bool should_have_results = false;  ///< its text is a tool's, or its name tells a pair of hosts as others do
+  bool should_have_results = false;  ///< its text is a tool's
 };
 
-/// The pairs with a result, by short names.
-std::set<HostPair> pairs_of(const Imported& found) {
-  std::set<HostPair> pairs;
+/// What a file's name tells.
+std::optional<Way> way_named_by(const std::string& path) {
+  const auto pair = pair_in_name(path);
+  return pair ? std::optional<Way>(std::in_place, short_name(pair->from), short_name(pair->to)) : std::nullopt;
+}
+
+/// The ways with a result: that in the file's name, whatever else the file knows, or else those of its readings.
+std::set<Way> ways_of(const ImportedFiles::File& file) {
+  const Imported& found = file.found;
+  const auto named = way_named_by(file.name);
   const auto name = [&](std::int32_t host) {
     return std::string(short_name(found.hosts.names()[static_cast<std::size_t>(host)]));
   };
+  std::set<Way> ways;
   for (const Reading& reading : found.readings) {
-    if (reading.outcome != Outcome::kFailed) pairs.insert(std::minmax(name(reading.from), name(reading.to)));
+    if (reading.outcome == Outcome::kFailed) continue;
+    ways.insert(named.value_or(Way(name(reading.from), name(reading.to))));
+    if (reading.both_ways && !named) ways.emplace(name(reading.to), name(reading.from));
   }
-  return pairs;
+  return ways;
 }
 
 class Importer {
@@ -110,7 +122,9 @@ class Importer {
   void tell_of_unread();
   void tell_of_other_sizes();
   void finish_notices();
+  [[nodiscard]] std::set<Way> known_ways() const;
   [[nodiscard]] bool are_like_others(const std::optional<PairName>& hosts) const;
+  [[nodiscard]] bool has_a_known_host(const Way& way) const;
   [[noreturn]] void refuse_all() const;
   [[noreturn]] static void refuse_kind(const Path& path, ImportKind recognised, ImportKind asked);
 
@@ -121,13 +135,6 @@ class Importer {
   std::vector<Unread> unread_;
 };
 
-/// The pair that a file's name tells, by short names.
-std::optional<HostPair> pair_named_by(const std::string& path) {
-  const auto pair = pair_in_name(path);
-  if (!pair) return std::nullopt;
-  return std::minmax(std::string(short_name(pair->from)), std::string(short_name(pair->to)));
-}
-
 /// Whether the file has been read before, or a copy of it. Two pairs may well have the same text, and two rails of one.
 bool Importer::is_copy(const Path& path, std::string_view text) {
   const auto pair = pair_in_name(path.name);
@@ -137,6 +144,13 @@ bool Importer::is_copy(const Path& path, std::string_view text) {
 }
 
 void Importer::read(const Path& path) {
+  std::error_code problem;
+  if (path.of_folder && !fs::is_regular_file(path.name, problem)) {
+    return unread_.push_back({path, "it is no regular file"});
+  }
+  if (path.of_folder && fs::file_size(path.name, problem) > kMostOfFile) {
+    return unread_.push_back({path, "it is too large for a log"});
+  }
   const std::string text = text_of_file(path.name, "");
   if (!text.empty() && is_copy(path, text)) {
     all_.notices.push_back(
@@ -200,17 +214,22 @@ bool Importer::are_like_others(const std::optional<PairName>& hosts) const {
 /// Files without any recognisable text: failed runs where they have words of failure, and are named as others are.
 void Importer::read_unrecognised() {
   std::vector<std::pair<Path, Imported>> failed;
+  const std::set<Way> known = known_ways();
   for (const Path& path : unrecognised_) {
-    Imported found = import_unrecognised({readable_name(path.name), text_of_file(path.name, ""), 0});
+    const std::string text = text_of_file(path.name, "");
+    Imported found = import_unrecognised({readable_name(path.name), text, 0});
     const auto pair = pair_in_name(path.name);
     const bool like_others = are_like_others(pair);
+    const auto way = way_named_by(path.name);
+    const bool is_second = way && known.contains(*way) && failure_of_program_in(text).empty();
+    if (is_second) continue;
     if (like_others && !found.readings.empty()) {
       failed.emplace_back(path, std::move(found));
     } else if (pair && !like_others && !all_.files.empty()) {
       unread_.push_back({path, "it has no result, and its file name has no hosts like those of the other files"});
     } else {
       const std::string why = found.notes.empty() ? "nothing tells which tool wrote it" : found.notes.front().text;
-      unread_.push_back({path, why, like_others});
+      unread_.push_back({path, why});
     }
   }
   const ImportKind kind = request_.kind.value_or(all_.files.empty() ? ImportKind::kCsv : all_.files.front().kind);
@@ -219,26 +238,43 @@ void Importer::read_unrecognised() {
 
 /// Leaves out what servers printed of pairs whose clients have printed a result.
 void Importer::drop_what_clients_know() {
-  std::set<HostPair> known;
+  std::set<Way> known;
   for (const ImportedFiles::File& file : all_.files) {
-    if (!file.found.of_server) known.merge(pairs_of(file.found));
+    if (!file.found.of_server) known.merge(ways_of(file));
   }
   std::erase_if(all_.files, [&](const ImportedFiles::File& file) {
-    const std::set<HostPair> pairs = pairs_of(file.found);
-    return file.found.of_server && std::includes(known.begin(), known.end(), pairs.begin(), pairs.end());
+    const std::set<Way> ways = ways_of(file);
+    return file.found.of_server && std::includes(known.begin(), known.end(), ways.begin(), ways.end());
   });
 }
 
-/// A second file of a pair, such as standard error or a list of hosts, has no result of its own.
+std::set<Way> Importer::known_ways() const {
+  std::set<Way> known;
+  for (const ImportedFiles::File& file : all_.files) known.merge(ways_of(file));
+  return known;
+}
+
+bool Importer::has_a_known_host(const Way& way) const {
+  return std::any_of(all_.files.begin(), all_.files.end(), [&](const ImportedFiles::File& file) {
+    const auto& hosts = file.found.hosts.names();
+    return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+      return short_name(host) == way.first || short_name(host) == way.second;
+    });
+  });
+}
+
+/// A second file of a pair, such as standard error or a list of hosts, has no result of its own. Others that name a
+/// host are taken for logs.
 void Importer::tell_of_unread() {
-  std::set<HostPair> known;
-  for (const ImportedFiles::File& file : all_.files) known.merge(pairs_of(file.found));
+  const std::set<Way> known = known_ways();
   for (const Unread& file : unread_) {
-    const auto pair = pair_named_by(file.path.name);
-    if (pair && known.contains(*pair)) continue;
+    const auto way = way_named_by(file.path.name);
+    if (way && known.contains(*way)) continue;
     all_.notices.push_back(fmt::format("{}: not understood: {}", readable_name(file.path.name), file.why));
-    all_.not_understood += file.should_have_results ? 1 : 0;
+    const bool is_a_log = file.should_have_results || (way && has_a_known_host(*way));
+    all_.not_understood += is_a_log ? 1 : 0;
   }
+  for (const ImportedFiles::File& file : all_.files) all_.not_understood += file.found.lost_runs;
 }
 
 /// The largest sizes of logs, by test, with the number of logs that end there.

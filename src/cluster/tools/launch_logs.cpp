@@ -331,6 +331,8 @@ std::vector<Launch> read_perftest_log(Log& log, std::time_t written) {
     if (line.ends_with(" BW Test") || line.ends_with("Latency Test")) {
       if (!table.launch().start.identity.empty()) log.fail("a second program begins; give a log of one");
       add(table.launch(), "program", fmt::format("perftest {}", one_line(line)));
+    } else if (has(line, "VALIDATION: FAILED")) {
+      log.fail(fmt::format("the data was wrong: {}", one_line(line)));
     } else if (line.starts_with("#bytes")) {
       column = perftest_column(log, line);
     } else if (column && words.size() > 1 && integer_in(words[0]) && integer_in(words[1])) {
