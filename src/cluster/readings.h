@@ -80,7 +80,7 @@ struct Sweep {
   std::vector<std::string> leaves;     ///< leaf switches or racks
   std::vector<std::int32_t> leaf_of;   ///< by host, its place in `leaves`, or kNoLeaf; empty: nothing is known
   std::vector<Reading> readings;       ///< in the order in which they were taken
-  HowStarted how;                   ///< of the first file that says it
+  HowStarted how;                      ///< of the first file that says it
   std::int64_t below_asked = 0;     ///< number of readings below the minimum that their run demanded (--min-bandwidth)
   std::int64_t not_understood = 0;  ///< number of files whose results could not be read
   /// Reasons of failures and wrong data, by place in `readings`, ascending. Some readings have none.

@@ -104,7 +104,8 @@ constexpr std::string_view kExplanationOfSamples =
     "#   late: times left out, because a rank started late (--timing isolated)\n"
     "#   drift%: rise of the epochs' medians over the run; corr: near 0 for independent samples, near 1 for clusters\n"
     "#   preempt: involuntary context switches of all ranks@rank with most; chosen: algorithm/protocol/channels\n"
-    "#   slowest: rank that finished last in most samples (its share of them) and its host; it may only have waited for\n"
+    "#   slowest: rank that finished last in most samples (its share of them) and its host; it may only have waited "
+    "for\n"
     "#     another one: pairwise_bw --find tells which host or link is slow\n";
 
 /// Such as `float sum`.
