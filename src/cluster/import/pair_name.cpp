@@ -241,7 +241,7 @@ std::optional<PairName> pair_in_name(std::string_view path) {
 
 PairRails rails_in_name(std::string_view path) {
   if (const auto pair = pair_with_devices(path)) {
-    const PairRails rails{std::string(device_at_end(pair->from)), std::string(device_at_end(pair->to))};
+    PairRails rails{std::string(device_at_end(pair->from)), std::string(device_at_end(pair->to))};
     if (!rails.from.empty() && !rails.to.empty()) return rails;
   }
   // The first one behind the hosts, or else the nearest folder.
