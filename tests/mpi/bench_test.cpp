@@ -214,7 +214,8 @@ std::vector<Seconds> allowances(int local_ranks) {
     if (start % local_ranks == 0) seen.push_back(rig.heartbeat.longer_s());
     return 0.0;
   });
-  NicMeter nics(rig.team, place_processes(rig.world), "nccl");
+  const Placed placed = place_processes(rig.world);
+  NicMeter nics(rig.team, placed, "nccl");
   Outputs outputs;
   Totals totals(rig.options);
   Bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs, &totals)
