@@ -194,5 +194,5 @@ class Drawn(Reporting):  # 1 rank, 1 s
 
     def test_a_record_of_odd_shape_is_one_clear_error(self):
         odd = slow_links(finding(None, ["node1"]))
-        said = self.run_report(self.write("odd.jsonl", all_pairs(FOUR) + [odd]), status=1)
-        self.assertRegex(said, r"^report.py: a record has a value that cannot be drawn: .* \(pair_map.py:\d+\); give files one by one to find it\n$")
+        said = self.run_report(self.write("odd.jsonl", all_pairs(FOUR) + [odd]), status=7)
+        self.assertRegex(said, r"^report.py: one of the files has a record of another shape than its kind has \(.*\)\n$")
