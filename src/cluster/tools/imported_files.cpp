@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,7 +37,7 @@ bool is_of_parallel(const fs::path& file) {
   return file.filename() == "seq" && fs::exists(file.parent_path() / "stdout");
 }
 
-/// The files in a folder, sorted by name, without hidden ones.
+/// The files in a folder, without hidden ones.
 std::vector<Path> files_of(const std::string& path) {
   std::error_code problem;
   if (path == "-" || !fs::is_directory(path, problem)) return {{path, false}};
@@ -53,7 +54,6 @@ std::vector<Path> files_of(const std::string& path) {
     throw Error(ExitStatus::kMissing,
                 fmt::format("cannot read '{}': {}; check the path and its permissions", path, problem.message()));
   }
-  std::sort(files.begin(), files.end(), [](const Path& a, const Path& b) { return a.name < b.name; });
   return files;
 }
 
@@ -123,8 +123,7 @@ class Importer {
   void tell_of_other_sizes();
   void finish_notices();
   [[nodiscard]] std::set<Way> known_ways() const;
-  [[nodiscard]] bool are_like_others(const std::optional<PairName>& hosts) const;
-  [[nodiscard]] bool has_a_known_host(const Way& way) const;
+  [[nodiscard]] std::set<std::string, std::less<>> known_hosts() const;
   [[noreturn]] void refuse_all() const;
   [[noreturn]] static void refuse_kind(const Path& path, ImportKind recognised, ImportKind asked);
 
@@ -201,31 +200,31 @@ void Importer::keep(ImportKind kind, const Path& path, Imported found) {
   all_.files.push_back({name, kind, std::move(found)});
 }
 
-/// Whether the hosts of a file, which its name alone tells, are of the same make as hosts of other files.
-bool Importer::are_like_others(const std::optional<PairName>& hosts) const {
-  std::set<std::string> shapes;
+/// The short names of all hosts.
+std::set<std::string, std::less<>> Importer::known_hosts() const {
+  std::set<std::string, std::less<>> known;
   for (const ImportedFiles::File& file : all_.files) {
-    for (const std::string& host : file.found.hosts.names()) shapes.insert(shape_of(short_name(host)));
+    for (const std::string& host : file.found.hosts.names()) known.emplace(short_name(host));
   }
-  return hosts && shapes.contains(shape_of(short_name(hosts->from))) &&
-         shapes.contains(shape_of(short_name(hosts->to)));
+  return known;
 }
 
 /// Files without any recognisable text: failed runs where they have words of failure, and are named as others are.
 void Importer::read_unrecognised() {
   std::vector<std::pair<Path, Imported>> failed;
   const std::set<Way> known = known_ways();
+  std::set<std::string> shapes;
+  for (const std::string& host : known_hosts()) shapes.insert(shape_of(host));
   for (const Path& path : unrecognised_) {
     const std::string text = text_of_file(path.name, "");
     Imported found = import_unrecognised({readable_name(path.name), text, 0});
-    const auto pair = pair_in_name(path.name);
-    const bool like_others = are_like_others(pair);
     const auto way = way_named_by(path.name);
+    const bool like_others = way && shapes.contains(shape_of(way->first)) && shapes.contains(shape_of(way->second));
     const bool is_second = way && known.contains(*way) && failure_of_program_in(text).empty();
     if (is_second) continue;
     if (like_others && !found.readings.empty()) {
       failed.emplace_back(path, std::move(found));
-    } else if (pair && !like_others && !all_.files.empty()) {
+    } else if (way && !like_others && !all_.files.empty()) {
       unread_.push_back({path, "it has no result, and its file name has no hosts like those of the other files"});
     } else {
       const std::string why = found.notes.empty() ? "nothing tells which tool wrote it" : found.notes.front().text;
@@ -254,24 +253,17 @@ std::set<Way> Importer::known_ways() const {
   return known;
 }
 
-bool Importer::has_a_known_host(const Way& way) const {
-  return std::any_of(all_.files.begin(), all_.files.end(), [&](const ImportedFiles::File& file) {
-    const auto& hosts = file.found.hosts.names();
-    return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
-      return short_name(host) == way.first || short_name(host) == way.second;
-    });
-  });
-}
-
 /// A second file of a pair, such as standard error or a list of hosts, has no result of its own. Others that name a
 /// host are taken for logs.
 void Importer::tell_of_unread() {
   const std::set<Way> known = known_ways();
+  const auto hosts = known_hosts();
   for (const Unread& file : unread_) {
     const auto way = way_named_by(file.path.name);
     if (way && known.contains(*way)) continue;
     all_.notices.push_back(fmt::format("{}: not understood: {}", readable_name(file.path.name), file.why));
-    const bool is_a_log = file.should_have_results || (way && has_a_known_host(*way));
+    const bool is_a_log =
+        file.should_have_results || (way && (hosts.contains(way->first) || hosts.contains(way->second)));
     all_.not_understood += is_a_log ? 1 : 0;
   }
   for (const ImportedFiles::File& file : all_.files) all_.not_understood += file.found.lost_runs;
