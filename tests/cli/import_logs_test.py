@@ -4,7 +4,7 @@ import itertools
 import json
 
 from finding import CLEAN, NOT_JUDGED, SLOW, USAGE
-from other_tools import ImportTest, iperf2_log, iperf3_log
+from other_tools import ImportTest, iperf2_log, iperf3_log, perftest_log
 
 NODES = [f"node0{number}" for number in range(1, 5)]
 SLOW_NODE = NODES[2]
@@ -128,6 +128,31 @@ class IperfLogs(ImportTest):  # 1 rank, 2 s
                 with self.subTest(log=log.__name__, kind=kind):
                     stdout, _ = self.verdict(SLOW, logs(log, slow_both_ways), "--quiet", kind=kind)
                     self.assertEqual(stdout, f"Slow: {SLOW_NODE}\nFine: node[01-02,04]\n")
+
+
+class FewReadings(ImportTest):  # 1 rank, 1 s
+    """Four hosts, each pair measured once: a host has three readings each way."""
+
+    def perftest(self, a, b, rate):
+        return perftest_log(NODES.index(a), NODES.index(b), lambda *_: rate(a, b))
+
+    def test_name_a_host_that_sends_slowly(self):
+        def write_then_read(a, b, rate):
+            return self.perftest(a, b, rate) + self.perftest(b, a, rate).replace("RDMA_Write", "RDMA_Read")
+
+        stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(logs(write_then_read)))
+        self.assertIn(f"{SLOW_NODE} sends slowly to all partners, and receives as fast as others", stdout)
+        self.assertIn(f"Slow: {SLOW_NODE}\nFine: node[01-02,04]\n", stdout)
+
+    def test_name_a_slow_nic(self):
+        files = {}
+        for rail in range(4):
+            device = f"mlx5_{rail}"
+            for name, text in logs(self.perftest, slow_both_ways if rail == 2 else healthy, "{}_{}").items():
+                files[f"{device}/{name}.log"] = text.replace("mlx5_0", device)
+        stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(files))
+        self.assertIn(f"rail mlx5_2 of {SLOW_NODE} is slow with all partners", stdout)
+        self.assertIn(f"Slow: {SLOW_NODE}\nFine: node[01-02,04]\n", stdout)
 
 
 class Matrices(ImportTest):  # 1 rank, 1 s

@@ -138,6 +138,7 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
   score.burden = missing / static_cast<double>(levels.size());
   score.cap = median_of(rates);
   score.upper = upper_median(medians);
+  score.highest = *std::max_element(medians.begin(), medians.end());
   score.median = median_of(medians);
   return score;
 }
@@ -172,12 +173,13 @@ bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t neede
 double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings) {
   // One outlier can make the median of two readings slow, but not that of more readings.
   const double outliers = std::clamp(static_cast<double>(score.readings) / std::max(score.informative, 1), 1.0, 2.0);
-  const double partner = std::min(1.0, outliers * model.tail.below(score.upper, scale));
-  const double middle = binomial_tail(score.informative, partner, score.informative / 2 + 1);
+  const auto partner = [&](double residual) { return std::min(1.0, outliers * model.tail.below(residual, scale)); };
+  const double middle = binomial_tail(score.informative, partner(score.upper), score.informative / 2 + 1);
+  const double all = std::pow(partner(score.highest), score.informative);
   const double slow = model.tail.below(model.slow, scale);
   const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
                                    : binomial_tail(score.informative, slow, score.slow);
-  return 2 * std::min(middle, count);  // Bonferroni: the better one of two tests
+  return 3 * std::min({middle, all, count});  // Bonferroni: the best of three tests
 }
 
 }  // namespace fabricbench::cluster

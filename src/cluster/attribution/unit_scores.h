@@ -23,6 +23,7 @@ struct UnitScore {
   double cap = 0;                      ///< the logarithm of the median rate with informative partners
   double median = 0;                   ///< of the informative partners' medians
   double upper = 0;                    ///< the upper median of the same
+  double highest = 0;                  ///< the highest of the same
   double burden = 0;          ///< the mean deficit over informative partners, at most 0: how much this effect explains
   std::int64_t readings = 0;  ///< that are informative
   std::int64_t slow_readings = 0;
@@ -73,7 +74,7 @@ struct PartnerLevel {
 [[nodiscard]] bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed);
 
 /// The probability that a healthy effect has such a score: that so many partners' medians are as low as the upper
-/// median, or that so many are slow. Distribution-free, except for the tail. `by_readings`: there are no more partners
+/// median, that all are as low as the highest, or that so many are slow. Distribution-free, except for the tail. `by_readings`: there are no more partners
 /// to try, so readings are counted instead of partners.
 [[nodiscard]] double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings);
 
