@@ -19,8 +19,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// If median polish sees less than half of a deficit, its false-alarm probability is multiplied by this.
-constexpr double kDoubt = 10;
 /// If a host needs more partners than this, readings are too noisy, and no follow-up is added.
 constexpr std::int32_t kHopeless = 40;
 
@@ -31,7 +29,6 @@ struct SlowUnit {
   const UnitEffect* worst = nullptr;
   std::set<std::int32_t> effects;  ///< that are slow
   double false_alarm = 1;
-  bool polish_agrees = true;
 
   void add(const SlowUnit& other) {
     sends = sends || other.sends;
@@ -39,7 +36,6 @@ struct SlowUnit {
     if (worst == nullptr || other.worst->score.median < worst->score.median) worst = other.worst;
     effects.insert(other.effects.begin(), other.effects.end());
     false_alarm = std::min(false_alarm, other.false_alarm);
-    polish_agrees = polish_agrees && other.polish_agrees;
   }
 };
 
@@ -74,8 +70,7 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
                 both || role == Role::kReceiver,
                 &found,
                 {found.effect},
-                found.false_alarm,
-                found.polish_agrees};
+                found.false_alarm};
   if (both) unit.effects.insert(other_way(found.effect));
   return unit;
 }
@@ -193,7 +188,7 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
                              return is_fine(model, other_way(effect), score_effect(model, effect).cap);
                            });
   finding.confirmed = is_confirmed_alone(model, unit.effects);
-  finding.false_alarm = unit.polish_agrees ? unit.false_alarm : std::min(1.0, kDoubt * unit.false_alarm);
+  finding.false_alarm = unit.false_alarm;
   return finding;
 }
 
@@ -215,17 +210,6 @@ bool is_fine_rail(const Model& model, std::int32_t host, std::int32_t rail) {
   return true;
 }
 
-/// Adds a finding. If it is not sure enough, since median polish does not see it, it is undecided, and a follow-up is
-/// added.
-void add_unless_doubted(const Model& model, Finding finding, Verdict& verdict) {
-  if (finding.false_alarm >= model.settings.false_alarm) {
-    finding.blame = Blame::kUndecided;
-    verdict.follow_ups.push_back({finding.hosts.front(), -1, static_cast<std::int16_t>(std::max(finding.rail, 0)), 2,
-                                  "slow, but median polish over all readings shows less than half of the deficit"});
-  }
-  verdict.findings.push_back(std::move(finding));
-}
-
 using SlowRails = std::map<std::int32_t, SlowUnit>;
 
 /// Adds the findings on a host: one if all of its rails are slow, or else one for each slow rail.
@@ -236,7 +220,7 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
     for (const auto& [rail, unit] : slow) all.add(unit);
     Finding finding = from_unit(model, all);
     finding.blame = Blame::kHost;
-    add_unless_doubted(model, std::move(finding), verdict);
+    verdict.findings.push_back(std::move(finding));
     return;
   }
   for (const auto& [rail, unit] : slow) {
@@ -247,7 +231,7 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
     finding.fine_rails = std::count_if(rails.begin(), rails.end(), [&](std::int32_t other) {
       return !slow.contains(other) && is_fine_rail(model, host, other);
     });
-    add_unless_doubted(model, std::move(finding), verdict);
+    verdict.findings.push_back(std::move(finding));
   }
 }
 
@@ -361,15 +345,8 @@ Direction direction_of(bool sends, bool receives) {
 
 void report_units(const Model& model, const UnitEffects& units, Verdict& verdict) {
   std::map<std::int32_t, SlowRails> slow;  // by host
-  std::set<std::int32_t> doubted;
   for (const UnitEffect& found : units.blamed) {
     slow[model.ids.host(found.effect)][model.ids.rail(found.effect)].add(slow_unit(model, found));
-    if (!found.polish_agrees) doubted.insert(model.ids.host(found.effect));
-  }
-  for (const std::int32_t host : doubted) {
-    verdict.notes.push_back(
-        fmt::format("{}: median polish over all readings shows less than half of the deficit it is blamed for",
-                    model.sweep->hosts[static_cast<std::size_t>(host)]));
   }
   for (const auto& [host, rails] : slow) add_unit_findings(model, host, rails, verdict);
   report_mutual(model, units, verdict);

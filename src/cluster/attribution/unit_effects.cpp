@@ -99,7 +99,7 @@ Tests tests_of(const Model& model) { return {static_cast<double>(effects_tested(
 /// Tests a peeled effect. If its host is of a kind that is known to be slow, the test of the kind counts too: few fast
 /// partners are left to test each host.
 UnitEffect tested(const Model& model, std::int32_t effect, const Tests& tests) {
-  UnitEffect found{effect, score_effect(model, effect), 1, true};
+  UnitEffect found{effect, score_effect(model, effect), 1};
   found.false_alarm = family_wise(chance_at(model, effect, found.score, tests.present), tests.effects);
   if (model.is_known_to_be_slow(model.ids.host(effect))) {
     found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
@@ -184,27 +184,9 @@ std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<
     const UnitScore score = score_effect(model, effect);
     if (!is_slow_unit(model, score, 0)) continue;
     const double chance = chance_at(model, effect, score, tests.present);
-    suspected.push_back({effect, score, family_wise(chance, tests.effects), true});
+    suspected.push_back({effect, score, family_wise(chance, tests.effects)});
   }
   return suspected;
-}
-
-/// Subtracts the median from the effects of each kind, rail and role.
-void centre_roles(const Model& model, std::vector<float>& effects) {
-  const std::size_t kinds = effects.size() / static_cast<std::size_t>(model.ids.hosts * model.ids.rails * kRoles);
-  const std::size_t columns = static_cast<std::size_t>(model.ids.rails) * kRoles;
-  const std::size_t rows = static_cast<std::size_t>(model.ids.hosts);
-  for (std::size_t column = 0; column < kinds * columns; ++column) {
-    const std::size_t first = column / columns * rows * columns + column % columns;
-    std::vector<float> values;
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t effect = first + row * columns;
-      if (!model.entries_of(static_cast<std::int32_t>(effect)).empty()) values.push_back(effects[effect]);
-    }
-    if (values.empty()) continue;
-    const float centre = median_of(values);
-    for (std::size_t row = 0; row < rows; ++row) effects[first + row * columns] -= centre;
-  }
 }
 
 /// Scores blamed effects again, now that no healthy effect is among them.
@@ -223,17 +205,6 @@ bool drop_explained(Model& model, std::vector<UnitEffect>& blamed) {
     return true;
   });
   return dropped > 0;
-}
-
-/// Compares blamed effects with median polish.
-void compare_with_median_polish(const Model& model, std::vector<UnitEffect>& blamed) {
-  if (blamed.empty()) return;
-  const std::vector<float> polished = median_polish(model);
-  for (UnitEffect& found : blamed) {
-    // Median polish knows no caps: it hardly sees a cap that shows with few partners.
-    const bool sees_it = 2 * found.score.informative > found.score.partners;
-    found.polish_agrees = !sees_it || polished[static_cast<std::size_t>(found.effect)] < found.score.median / 2;
-  }
 }
 
 }  // namespace
@@ -283,28 +254,7 @@ UnitEffects find_units(Model& model) {
   do estimate_again(model, result.blamed);
   while (drop_explained(model, result.blamed));
   set_mutual_aside(model, result);
-  compare_with_median_polish(model, result.blamed);
   return result;
-}
-
-std::vector<float> median_polish(const Model& model) {
-  constexpr int kSweeps = 2;  // after these, changes are far smaller than the half that is tested
-  std::vector<float> residuals;
-  residuals.reserve(model.entries.size());
-  for (const Entry entry : model.entries) residuals.push_back(model.point_of(entry).residual);
-  std::vector<float> effects(model.cap.size(), 0);
-  std::vector<float> values;
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    for (std::size_t effect = 0; effect < effects.size(); ++effect) {
-      values.clear();
-      for (std::size_t i = model.offset[effect]; i < model.offset[effect + 1]; ++i) {
-        values.push_back(residuals[i] - effects[static_cast<std::size_t>(model.entries[i].other)]);
-      }
-      if (!values.empty()) effects[effect] = upper_median(values);
-    }
-  }
-  centre_roles(model, effects);
-  return effects;
 }
 
 }  // namespace fabricbench::cluster

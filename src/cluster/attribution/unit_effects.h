@@ -14,7 +14,6 @@ struct UnitEffect {
   std::int32_t effect = 0;
   UnitScore score;
   double false_alarm = 1;
-  bool polish_agrees = true;  ///< median polish sees at least half of it
 };
 
 struct UnitEffects {
@@ -46,9 +45,5 @@ struct UnitEffects {
 [[nodiscard]] inline bool shows_within_group(const Model& model, const UnitEffect& found) {
   return shows_within_level(model, found) == 0;
 }
-
-/// Tukey's median polish (Exploratory Data Analysis, 1977, chapter 11) over all readings. By effect: its distance from
-/// the other effects of its role, as a logarithm. A second opinion that does not depend on the order of peeling.
-[[nodiscard]] std::vector<float> median_polish(const Model& model);
 
 }  // namespace fabricbench::cluster
