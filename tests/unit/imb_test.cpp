@@ -90,7 +90,7 @@ TEST(Imb, FailsWithWordsOnly) {
   const Imported timed_out =
       imb(kOpening + table("PingPong", kTime, "1000000 10  100.00  10000.00\n  4194304 time-out.; Time limit\n"));
   EXPECT_EQ(told(timed_out), (Texts{"n1 > n2 IMB PingPong 1000000 = 10 both"}));
-  EXPECT_EQ(noted(timed_out), (Texts{"19: a row of the table has no time, and is left out"}));
+  EXPECT_EQ(noted(timed_out), (Texts{"19: a row of the table has no figure, and is left out"}));
 }
 
 }  // namespace imb_test

@@ -200,9 +200,9 @@ TEST(NcclTests, TellWhatIsBroken) {
   EXPECT_EQ(noted(nccl(nccl_log(kRows + "  4194304  1048576  float  sum\n"))),
             (Texts{"14: a row of the table is incomplete, and is left out"}));
   EXPECT_EQ(noted(nccl(nccl_log(kRows + "  8  2  float  sum  -1  N/A  N/A  N/A  N/A  N/A  N/A  N/A  N/A\n"))),
-            (Texts{"14: a row of the table has no bandwidth, and is left out"}));
+            (Texts{"14: a row of the table has no figure, and is left out"}));
   EXPECT_EQ(noted(nccl(kOpening + "#  Rank 0 on (none) device 0\n" + nccl_log())).front(),
-            "6: '#  Rank 0 on (none) device 0' does not have a rank's host and device");
+            "6: '#  Rank 0 on (none) device 0' does not have a rank's host and device, and is left out");
 }
 
 const std::string kOsu =
@@ -330,11 +330,10 @@ TEST(Perftest, MayBeSeveralAndEndsWithItsTable) {
 
 TEST(Perftest, MayHaveWrongData) {
   const std::string row = " 65536  5000  1  8.00  0.19\n";
-  EXPECT_EQ(
-      told(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row) +
-                    " VALIDATION: FAILED (receiver) - 12 error(s)\n")),
-      (Texts{
-          "n1 mlx5_0 > n2 mlx5_0 ib_write_bw 65536 = wrong: wrong data: VALIDATION: FAILED (receiver) - 12 error(s)"}));
+  EXPECT_EQ(told(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row) +
+                          " VALIDATION: FAILED (receiver) - 12 error(s)\n")),
+            (Texts{"n1 mlx5_0 > n2 mlx5_0 ib_write_bw 65536 = wrong: wrong data: VALIDATION: FAILED (receiver) - 12 "
+                   "error(s), line 8"}));
 }
 
 TEST(Perftest, FailsWithItsReason) {
@@ -350,7 +349,7 @@ TEST(Perftest, FailsWithItsReason) {
             (Texts{"n1 mlx5_0 > n2 mlx5_0 ib_write_bw 65536 = failed: Completion with error at client"}));
   EXPECT_EQ(noted(perftest(perftest_log("RDMA_Write Latency Test", "Gb/sec", row))).size(), 1U);
   EXPECT_EQ(noted(perftest(perftest_log("RDMA_Write BW Test", "Gb/sec", row + " 131072  5000\n"))),
-            (Texts{"7: a row of the table has no average bandwidth, and is left out"}));
+            (Texts{"7: a row of the table has no figure, and is left out"}));
 }
 
 TEST(PairLogs, MayBeCutOffAnywhere) {

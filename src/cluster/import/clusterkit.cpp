@@ -70,7 +70,7 @@ Imported read_clusterkit_table(const ImportSource& source) {
                fmt::format("the row does not have {} figures; the table is left out", matrix.hosts.size()));
     return found;
   }
-  add_matrix(found, matrix, "clusterkit", source.unit > 0 ? source.unit : kMegabyte);
+  add_matrix(found, matrix, {"clusterkit"}, source.unit > 0 ? source.unit : kMegabyte);
   return found;
 }
 
@@ -139,7 +139,7 @@ Imported read_clusterkit_json(const ImportSource& source) {
       matrix.rows.back().push_back(cell.is_number() ? std::optional(cell.get<double>()) : std::nullopt);
     }
   }
-  add_matrix(found, matrix, "clusterkit", clusterkit_unit_of(source, values));
+  add_matrix(found, matrix, {"clusterkit"}, clusterkit_unit_of(source, values));
   return found;
 }
 

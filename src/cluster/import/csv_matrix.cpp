@@ -88,7 +88,7 @@ class CsvMatrixReader {
     if (!receive && !is_symmetric(matrix_)) {
       found_.note(first, "its rows are taken for senders; write from or to into the first field to say what they are");
     }
-    add_matrix(found_, matrix_, "csv", unit);
+    add_matrix(found_, matrix_, {"csv"}, unit);
     return std::move(found_);
   }
 
@@ -108,7 +108,7 @@ class CsvMatrixReader {
       matrix_.lines[from] = lines.number();
       if (from == to || matrix_.rows[from][to] || is_missing_value(value)) continue;
       if (is_word_of_failure(value)) {
-        const Reading reading = found_.between(titles_.hosts[from], titles_.hosts[to], {"csv", ImportedKind::kNoSize});
+        const Reading reading = found_.between(titles_.hosts[from], titles_.hosts[to], {"csv"});
         found_.add_failed(reading, one_line(value));
       } else {
         found_.note(lines.number(), fmt::format("'{}' is not a figure, and is left out", one_line(value)));

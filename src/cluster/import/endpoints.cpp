@@ -37,7 +37,7 @@ bool is_symmetric(const HostMatrix& matrix) {
   return true;
 }
 
-void add_matrix(Imported& found, const HostMatrix& matrix, const std::string& test, double unit) {
+void add_matrix(Imported& found, const HostMatrix& matrix, const ImportedKind& kind, double unit) {
   const Endpoints ranks(matrix.hosts);
   ranks.add_hosts(found);
   const bool both_ways = is_symmetric(matrix);
@@ -45,7 +45,7 @@ void add_matrix(Imported& found, const HostMatrix& matrix, const std::string& te
     for (std::size_t to = both_ways ? from + 1 : 0; to < ranks.size(); ++to) {
       const auto& figure = matrix.rows[from][to];
       if (from == to || !figure || *figure == 0) continue;
-      Reading reading = ranks.between(found, from, to, {test, ImportedKind::kNoSize});
+      Reading reading = ranks.between(found, from, to, kind);
       reading.both_ways = both_ways;
       found.add(reading, *figure * unit, matrix.lines[from]);
     }

@@ -38,6 +38,6 @@ struct HostMatrix {
 [[nodiscard]] bool is_symmetric(const HostMatrix& matrix);
 
 /// Adds all figures but 0, which means that the two were not measured.
-void add_matrix(Imported& found, const HostMatrix& matrix, const std::string& test, double unit);
+void add_matrix(Imported& found, const HostMatrix& matrix, const ImportedKind& kind, double unit);
 
 }  // namespace fabricbench::cluster

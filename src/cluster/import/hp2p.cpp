@@ -69,19 +69,6 @@ double of_both(double one, double other) {
   return std::max(one, other);
 }
 
-void add_exchanges(Imported& found, const Endpoints& ranks, const ImportedKind& kind,
-                   const std::vector<std::vector<double>>& matrix, std::int64_t line) {
-  for (std::size_t one = 0; one < ranks.size(); ++one) {
-    for (std::size_t other = one + 1; other < ranks.size(); ++other) {
-      const double figure = of_both(matrix[one][other], matrix[other][one]);
-      if (figure == 0) continue;
-      Reading reading = ranks.between(found, one, other, kind);
-      reading.both_ways = true;
-      found.add(reading, figure * kMebibyte, line);
-    }
-  }
-}
-
 }  // namespace
 
 Imported read_hp2p(const ImportSource& source) {
@@ -98,22 +85,27 @@ Imported read_hp2p(const ImportSource& source) {
                fmt::format("'{}' is not a host", one_line(*bad)));
     return found;
   }
-  std::vector<std::vector<double>> matrix;
+  HostMatrix matrix{hosts, {}, std::vector(hosts.size(), line)};
   for (const auto& row : rows_of(bandwidth)) {
-    matrix.emplace_back();
-    for (const std::string_view number : row) matrix.back().push_back(number_in(number).value_or(-1));
+    matrix.rows.emplace_back();
+    for (const std::string_view number : row) matrix.rows.back().push_back(number_in(number));
   }
-  const auto is_whole = [&](const std::vector<double>& row) {
-    return row.size() == hosts.size() && std::all_of(row.begin(), row.end(), [](double figure) { return figure >= 0; });
+  const auto is_whole = [&](const std::vector<std::optional<double>>& row) {
+    const auto is_figure = [](const std::optional<double>& figure) { return figure.value_or(-1) >= 0; };
+    return row.size() == hosts.size() && std::all_of(row.begin(), row.end(), is_figure);
   };
-  if (matrix.size() != hosts.size() || !std::all_of(matrix.begin(), matrix.end(), is_whole)) {
+  if (matrix.rows.size() != hosts.size() || !std::all_of(matrix.rows.begin(), matrix.rows.end(), is_whole)) {
     found.note(line, fmt::format("the matrix of bandwidths does not have {0} by {0} figures", hosts.size()));
     return found;
   }
-  const Endpoints ranks(hosts);
-  ranks.add_hosts(found);
+  for (std::size_t one = 0; one < hosts.size(); ++one) {
+    for (std::size_t other = 0; other < one; ++other) {
+      std::optional<double>& figure = matrix.rows[one][other];
+      figure = matrix.rows[other][one] = of_both(*figure, *matrix.rows[other][one]);
+    }
+  }
   const auto size = integer_in(script_value_of(source.text, "msg_size"));
-  add_exchanges(found, ranks, {"hp2p", size.value_or(ImportedKind::kNoSize)}, matrix, line);
+  add_matrix(found, matrix, {"hp2p", size.value_or(ImportedKind::kNoSize)}, kMebibyte);
   return found;
 }
 

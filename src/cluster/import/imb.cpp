@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/import/pair_runs.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
+#include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -34,7 +34,7 @@ class ImbReader {
                                  fmt::join(others_, ", ")));
     }
     if (runs_.empty() && others_.empty()) runs_.emplace_back();
-    if (!runs_.empty()) add_pair_runs(found_, source_, runs_);
+    if (!runs_.empty()) add_runs(found_, source_, runs_);
     return std::move(found_);
   }
 
@@ -64,7 +64,7 @@ class ImbReader {
       return;
     }
     columns_.assign(titles.begin(), titles.end());
-    PairRun run;
+    ToolRun run;
     run.test = "IMB " + test_;
     run.both_ways = test_ != "Uniband";
     run.begin = runs_.empty() ? 0 : lines.begin();
@@ -82,7 +82,7 @@ class ImbReader {
 
   const ImportSource& source_;
   Imported found_;
-  std::vector<PairRun> runs_;
+  std::vector<ToolRun> runs_;
   std::vector<std::string> others_;
   std::string test_;
   std::string processes_;
@@ -97,21 +97,14 @@ std::optional<double> ImbReader::value_of(std::string_view title, const std::vec
 void ImbReader::take_row(const TextLines& lines, const std::vector<std::string_view>& words) {
   const auto size = words.empty() ? std::nullopt : integer_in(words[0]);
   if (!size || *size <= 0) return;
-  PairRun& run = runs_.back();
-  run.behind_rows = lines.end();
-  if (!lines.is_whole()) {
-    run.cut_line = lines.number();
-    return;
-  }
   const auto bytes = static_cast<double>(*size);
   const auto time_us = value_of("t[usec]", words) ? value_of("t[usec]", words) : value_of("t_max[usec]", words);
-  const auto per_second = value_of("Msg/sec", words);
-  const double rate = time_us && *time_us > 0 ? messages_of(test_) * bytes / *time_us * 1e6 : 0;
-  if (rate == 0 && !per_second) {
-    return found_.note(lines.number(), "a row of the table has no time, and is left out");
-  }
-  const bool is_wrong = value_of("defects", words).value_or(0) > 0;
-  run.rows.push_back({*size, lines.number(), rate > 0 ? rate : bytes * *per_second, is_wrong ? "defects" : ""});
+  double rate = value_of("Msg/sec", words).value_or(0) * bytes;
+  if (time_us && *time_us > 0) rate = messages_of(test_) * bytes / *time_us * 1e6;
+  std::optional<SizeRow> row;
+  if (rate > 0) row = {.size_bytes = *size, .rate = rate};
+  if (row && value_of("defects", words).value_or(0) > 0) row->wrong = "defects";
+  cluster::take_row(runs_.back(), lines, std::move(row));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cluster/import/pair_name.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
+#include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -36,8 +37,18 @@ bool is_perftest(std::string_view text) {
          (has(text, "#bytes") && has_any(text, {"BW average", "t_typical"}));
 }
 
-Imported read_any_perftest(const ImportSource& source) {
-  return has(source.text, "\"test_info\"") ? read_perftest_json(source) : read_perftest(source);
+template <std::vector<ToolRun> (*Runs)(std::string_view)>
+Imported read_runs(const ImportSource& source) {
+  Imported found;
+  add_runs(found, source, Runs(source.text));
+  return found;
+}
+
+Imported read_perftest(const ImportSource& source) {
+  if (has(source.text, "\"test_info\"")) return read_perftest_json(source);
+  Imported found = read_runs<perftest_runs>(source);
+  found.of_server = has(source.text, "Waiting for client to connect");
+  return found;
 }
 
 /// Connections are `connected with` an end; with iperf3 they are `connected to` it.
@@ -68,9 +79,9 @@ bool is_clusterkit(std::string_view text) {
 bool is_csv(std::string_view text) { return is_csv_of_pairs(text) || is_csv_matrix(text); }
 
 constexpr std::array<Format, 10> kFormats = {{
-    {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_nccl_tests, true},
-    {ImportKind::kOsu, "osu", is_osu, read_osu, true},
-    {ImportKind::kPerftest, "perftest", is_perftest, read_any_perftest, true},
+    {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_runs<nccl_tests_runs>, true},
+    {ImportKind::kOsu, "osu", is_osu, read_runs<osu_runs>, true},
+    {ImportKind::kPerftest, "perftest", is_perftest, read_perftest, true},
     {ImportKind::kIperf3, "iperf3", is_iperf3, read_iperf3, true},
     {ImportKind::kIperf2, "iperf2", is_iperf2, read_iperf2, true},
     {ImportKind::kImb, "imb", is_imb, read_imb, true},

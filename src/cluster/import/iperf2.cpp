@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cluster/import/iperf_rows.h"
-#include "cluster/import/pair_runs.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
+#include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -33,9 +33,7 @@ struct Iperf2Run {
   std::map<std::string, Iperf2Stream, std::less<>> streams;  ///< by number, `*5` for what comes back on 5
   bool has_sum = false;
   bool udp = false;
-  std::string failure;
-  std::size_t begin = 0;        ///< in the text
-  std::size_t behind_rows = 0;  ///< in the text
+  ToolRun way;  ///< what all directions have in common
 };
 
 /// The number behind one of the words `port`.
@@ -54,7 +52,7 @@ class Iperf2Reader {
   Imported read() {
     for (TextLines lines(source_.text); lines.next();) take(lines, trimmed(lines.line()));
     finish();
-    add_pair_runs(found_, source_, runs_);
+    add_runs(found_, source_, runs_);
     return std::move(found_);
   }
 
@@ -68,7 +66,7 @@ class Iperf2Reader {
     } else if (line.starts_with('[') && has(line, " connected with ")) {
       connect(lines, line);
     } else if (has(line, "did not receive ack of last datagram")) {
-      run_.failure = one_line(line);
+      run_.way.failure = one_line(line);
     } else if (const auto row = iperf_row_in(line)) {
       take_row(lines, *row);
     }
@@ -79,7 +77,7 @@ class Iperf2Reader {
     finish();
     run_ = {};
     run_.udp = udp;
-    run_.begin = lines.begin();
+    run_.way.begin = lines.begin();
   }
 
   /// `[  3] local 10.0.0.5 port 54321 connected with 10.0.0.6 port 5001 (full-duplex)`. What comes in to a server is
@@ -97,7 +95,7 @@ class Iperf2Reader {
   }
 
   void take_row(const TextLines& lines, const IperfRow& row) {
-    run_.behind_rows = lines.end();
+    run_.way.behind_rows = lines.end();
     if (row.stream.starts_with("SUM")) {
       run_.has_sum = true;
       return;
@@ -120,7 +118,7 @@ class Iperf2Reader {
 
   const ImportSource& source_;
   Imported found_;
-  std::vector<PairRun> runs_;
+  std::vector<ToolRun> runs_;
   Iperf2Run run_;
   std::set<std::string, std::less<>> own_ports_;
   bool any_connection_ = false;
@@ -128,11 +126,7 @@ class Iperf2Reader {
 
 /// Adds the directions of which all streams have a figure.
 void Iperf2Reader::finish() {
-  PairRun pair_run;
-  if (any_connection_) pair_run.test = run_.udp ? "iperf2_udp" : "iperf2";
-  pair_run.failure = run_.failure;
-  pair_run.begin = run_.begin;
-  pair_run.behind_rows = run_.behind_rows;
+  if (any_connection_) run_.way.test = run_.udp ? "iperf2_udp" : "iperf2";
   const std::size_t before = runs_.size();
   for (const bool from_server : {true, false}) {
     SizeRow sum{ImportedKind::kNoSize, 0, 0, ""};
@@ -147,12 +141,12 @@ void Iperf2Reader::finish() {
     const std::size_t expected = run_.connections[from_server ? 1 : 0];
     const bool is_cut = streams < expected || (streams > std::max<std::size_t>(expected, 1) && !run_.has_sum);
     if (streams == 0 || is_cut) continue;
-    pair_run.backwards = from_server;
-    pair_run.rows = {sum};
+    run_.way.backwards = from_server;
+    run_.way.rows = {sum};
     if (runs_.size() > before) runs_.back().has_ended = true;  // the text belongs to the last one
-    runs_.push_back(pair_run);
+    runs_.push_back(run_.way);
   }
-  if (runs_.size() == before) runs_.push_back(std::move(pair_run));
+  if (runs_.size() == before) runs_.push_back(std::move(run_.way));
 }
 
 }  // namespace

@@ -12,10 +12,10 @@
 
 #include "cluster/import/iperf_rows.h"
 #include "cluster/import/json_documents.h"
-#include "cluster/import/pair_runs.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
+#include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -50,19 +50,15 @@ struct Iperf3Run {
   bool of_server = false;        ///< the server printed it, which knows its own end only
   bool server_sends = false;     ///< of text without roles
   bool was_interrupted = false;  ///< so that the other end has told nothing
-  bool has_ended = false;
-  std::optional<std::int64_t> cut_line;  ///< see PairRun
   std::size_t connections = 0;
   std::size_t ways = 1;
-  std::string failure;
-  std::size_t begin = 0;        ///< in the text
-  std::size_t behind_rows = 0;  ///< in the text
+  ToolRun way;  ///< what both directions have in common
 
   [[nodiscard]] bool has_figures() const { return from_client.figure || from_server.figure; }
 };
 
 /// With another client, so that it tells nothing of the pair.
-bool was_busy(const Iperf3Run& run) { return has(run.failure, "server is busy"); }
+bool was_busy(const Iperf3Run& run) { return has(run.way.failure, "server is busy"); }
 
 /// Adds a figure, but for the 0 of an end that told nothing.
 void take_figure(Iperf3Run& run, bool from_server, std::string_view stream, const Iperf3Figure& figure) {
@@ -83,27 +79,27 @@ class Iperf3TextReader {
   void take(const TextLines& lines, std::string_view line) {
     of_other_end_ |= line.starts_with("Server output:");
     if (line.starts_with("iperf Done.")) {
-      run_.has_ended = true;
+      run_.way.has_ended = true;
       of_other_end_ = false;
     }
     if (of_other_end_) return;
     if (line.starts_with("Connecting to host") || line.starts_with("Accepted connection from")) begin_run(lines, line);
-    const bool is_first = run_.failure.empty() || was_busy(run_);
-    if (line.starts_with("iperf3: error") && is_first) run_.failure = one_line(line);
+    const bool is_first = run_.way.failure.empty() || was_busy(run_);
+    if (line.starts_with("iperf3: error") && is_first) run_.way.failure = one_line(line);
     if (has(line, " connected to ")) ++run_.connections;
     run_.server_sends |= line.starts_with("Reverse mode");
     if (line.starts_with("[ ID]")) take_title(line);
     take_row(lines, line);
-    if (!lines.is_whole() && line.starts_with('[')) run_.cut_line = lines.number();
+    if (!lines.is_whole() && line.starts_with('[')) run_.way.cut_line = lines.number();
     // Between intervals there is such a line as well, but no title.
     if (!line.starts_with("Test Complete")) behind_separator_ = line.starts_with("- - - -");
   }
 
   void begin_run(const TextLines& lines, std::string_view line) {
     // An attempt that met a busy server has printed nothing else.
-    if (run_.connections > 0 || run_.has_figures() || !run_.failure.empty()) {
+    if (run_.connections > 0 || run_.has_figures() || !run_.way.failure.empty()) {
       runs_.push_back(std::exchange(run_, {}));
-      run_.begin = lines.begin();
+      run_.way.begin = lines.begin();
     }
     run_.of_server = line.starts_with("Accepted");
     run_.was_interrupted = interrupted_;
@@ -127,7 +123,7 @@ class Iperf3TextReader {
     if (of_old_udp) figure.rate *= 1 - lost_share_in(row->rest);
     const bool from_server = row->role.empty() ? run_.server_sends : row->role == "RX-C" || row->role == "TX-S";
     take_figure(run_, from_server, row->stream, figure);
-    run_.behind_rows = lines.end();
+    run_.way.behind_rows = lines.end();
   }
 
   /// Of `0.068 ms  10/159 (6.3%)`.
@@ -179,14 +175,14 @@ class Iperf3JsonReader {
     const json event = root.value("event", json());
     const bool behind_events = std::exchange(is_stream_, event.is_string());
     if (event.is_null() && behind_events) return;  // --json-stream-full-output repeats them
-    if (event.is_null() || event == "start" || runs_.empty()) runs_.emplace_back().begin = begin_;
+    if (event.is_null() || event == "start" || runs_.empty()) runs_.emplace_back().way.begin = begin_;
     Iperf3Run& run = runs_.back();
-    run.behind_rows = begin_ + document.text.size();
+    run.way.behind_rows = begin_ + document.text.size();
     take_start(run, root.value(event.is_null() ? "start" : "data", json::object()));
     const json error = event == "error" ? root.value("data", json()) : root.value("error", json());
-    if (error.is_string()) run.failure = one_line(error.get<std::string>());
-    run.was_interrupted = has(run.failure, "interrupt");
-    run.has_ended |= event.is_null() || event == "end";
+    if (error.is_string()) run.way.failure = one_line(error.get<std::string>());
+    run.was_interrupted = has(run.way.failure, "interrupt");
+    run.way.has_ended |= event.is_null() || event == "end";
     if (event.is_null() || event == "end") take_sums(run, sums);
   }
 
@@ -239,14 +235,10 @@ class Iperf3JsonReader {
 };
 
 /// The directions of a run that are known as a whole: without the sum of several streams it is cut off.
-void add_ways(std::vector<PairRun>& all, const Iperf3Run& run, Imported& found) {
-  const bool of_iperf3 = run.has_figures() || run.connections > 0 || run.has_ended || !run.failure.empty();
-  PairRun pair_run;
-  pair_run.test = run.udp ? "iperf3_udp" : of_iperf3 ? "iperf3" : "";
-  pair_run.failure = run.failure;
-  pair_run.cut_line = run.cut_line;
-  pair_run.begin = run.begin;
-  pair_run.behind_rows = run.behind_rows;
+void add_ways(std::vector<ToolRun>& all, const Iperf3Run& run, Imported& found) {
+  const bool of_iperf3 = run.has_figures() || run.connections > 0 || run.way.has_ended || !run.way.failure.empty();
+  ToolRun next = run.way;
+  next.test = run.udp ? "iperf3_udp" : of_iperf3 ? "iperf3" : "";
   const std::size_t before = all.size();
   for (const bool from_server : {true, false}) {
     const Iperf3Way& way = from_server ? run.from_server : run.from_client;
@@ -256,13 +248,12 @@ void add_ways(std::vector<PairRun>& all, const Iperf3Run& run, Imported& found) 
     if (!way.figure->of_receiver && !run.of_server) {
       found.note(way.figure->line, "the log has no figure of the receiver, so the figure of the sender counts");
     }
-    pair_run.backwards = from_server;
-    pair_run.rows = {{ImportedKind::kNoSize, way.figure->line, way.figure->rate, ""}};
-    pair_run.has_ended = run.has_ended;
+    next.backwards = from_server;
+    next.rows = {{ImportedKind::kNoSize, way.figure->line, way.figure->rate, ""}};
     if (all.size() > before) all.back().has_ended = true;  // the text belongs to the last one
-    all.push_back(pair_run);
+    all.push_back(next);
   }
-  if (all.size() == before && !was_busy(run)) all.push_back(std::move(pair_run));
+  if (all.size() == before && !was_busy(run)) all.push_back(std::move(next));
 }
 
 }  // namespace
@@ -272,13 +263,13 @@ Imported read_iperf3(const ImportSource& source) {
   const bool has_titles = source.text.starts_with("[ ID]") || has(source.text, "\n[ ID]");
   const bool is_json = !has_titles && has_any(source.text, {"\"start\"", "\"end\"", "\"event\""});
   const auto runs = is_json ? Iperf3JsonReader(found).read(source.text) : Iperf3TextReader().read(source.text);
-  std::vector<PairRun> pair_runs;
+  std::vector<ToolRun> ways;
   for (const Iperf3Run& run : runs) {
     found.of_server |= run.of_server;
-    add_ways(pair_runs, run, found);
+    add_ways(ways, run, found);
   }
-  if (pair_runs.empty() && !runs.empty()) found.note(0, runs.back().failure);
-  add_pair_runs(found, source, pair_runs);
+  if (ways.empty() && !runs.empty()) found.note(0, runs.back().way.failure);
+  add_runs(found, source, ways);
   return found;
 }
 

@@ -7,45 +7,18 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/import/failure.h"
-#include "cluster/import/nccl_table.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/rate_units.h"
-#include "cluster/import/readers.h"
-#include "cluster/import/text.h"
+#include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-struct NcclRank {
-  std::string number;
-  std::string host;
-  std::string device;
-  std::string pci;  ///< empty: not told, or no GPU
-};
-
-struct NcclRow {
-  std::int64_t size = 0;
-  std::int64_t line = 0;
-  double busbw = 0;  ///< GB/s
-};
-
-/// The output of one run.
-struct NcclRun {
-  std::string test;
-  std::vector<NcclRank> ranks;
-  NcclTable table;
-  std::vector<NcclRow> rows;
-  std::string wrong;                      ///< the first wrong data; empty: none
-  bool complete = false;                  ///< the closing lines are there
-  std::size_t closing = 0;                ///< the last one of these, in the text
-  bool without_mpi = false;               ///< a rank appears on two hosts
-  std::size_t begin = 0;                  ///< in the text
-  std::vector<std::string_view> openers;  ///< of kOpeners those that were there
-
-  [[nodiscard]] bool has_begun() const { return !openers.empty() || !ranks.empty() || !rows.empty() || complete; }
-};
+// Runs of nccl-tests 2.0 to 2.19, of rccl-tests and of our collectives. Versions, collectives and options differ in
+// their columns, so that each is found by its title.
 
 /// Lines with which a run begins, not all of them in every version.
 constexpr std::array<std::string_view, 4> kOpeners = {"# nccl-tests version", "# rccl-tests version",
@@ -59,58 +32,40 @@ std::string_view pci_address_in(std::string_view word) {
 }
 
 /// Older versions do not name the collective, which the reduction and the ratio of the bandwidths tell from others.
-std::string unnamed_test(const NcclTableRow& row, const NcclFigures& figures) {
-  const double algbw = figures.algbw.value_or(0);
-  return fmt::format("nccl-tests, {}, busbw = {:.1f} algbw", row.redop.empty() ? "none" : row.redop,
-                     algbw > 0 ? figures.busbw.value_or(0) / algbw : 0);
+std::string unnamed_test(const SizeRow& row) {
+  return fmt::format("nccl-tests, {}, busbw = {:.1f} algbw", row.reduction.empty() ? "none" : row.reduction,
+                     row.algbw > 0 ? row.rate / row.algbw : 0);
 }
 
-class NcclTestsReader {
- public:
-  explicit NcclTestsReader(const ImportSource& source) : source_(source) {}
+/// What stands in the place of a figure that there is not: not run, not checked, or of a time that rounds to 0.
+bool is_no_figure(std::string_view word) {
+  constexpr std::array<std::string_view, 4> kWords = {"N/A", "inf", "nan", "-nan"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
 
-  Imported read() {
-    for (TextLines lines(source_.text); lines.next();) {
-      line_ = lines.number();
-      offset_ = lines.begin();
-      take(lines.line());
-    }
-    if (run_.has_begun() || !any_run_) finish(source_.text.size());
-    for (auto& [reading, ranks, words] : failed_) {
-      const std::size_t first = found_.readings.size();
-      found_.add_failed_run(reading, std::move(words));
-      add_gpus(ranks, first);
-    }
-    return std::move(found_);
+/// Takes a value; false where it is none of the column. Others than these are passed over.
+bool take_value(std::string_view title, std::string_view word, SizeRow& row) {
+  if (title == "type") row.datatype = word;
+  if (title == "redop" && word != "none") row.reduction = word;
+  if (title == "size" || title == "count" || title == "root") {
+    const std::optional<std::int64_t> number = integer_in(word);
+    if (title == "size") row.size_bytes = number.value_or(0);
+    if (title == "root") row.root = number.value_or(-1);
+    return number.has_value();
   }
+  constexpr std::array<std::string_view, 5> kFigures = {"time", "cputime", "algbw", "busbw", "#wrong"};
+  if (std::find(kFigures.begin(), kFigures.end(), title) == kFigures.end()) return true;
+  const double figure = number_in(word).value_or(0);
+  if (title == "time" && figure > 0) row.time_s = figure * kMicrosecond;
+  if (title == "algbw") row.algbw = figure * kGigabyte;
+  if (title == "busbw") row.rate = figure * kGigabyte;
+  if (title == "#wrong" && figure > 0) {
+    row.wrong = fmt::format("{} elements {}", word, row.placement == "in_place" ? "in place" : "out of place");
+  }
+  return number_in(word) || is_no_figure(word);
+}
 
- private:
-  struct Failed {
-    Reading reading;
-    std::vector<NcclRank> ranks;
-    std::string words;
-  };
-
-  void take(std::string_view line);
-  void take_closing(std::string_view line);
-  void begin_run(std::string_view opener);
-  void tell_of_lost_run(std::size_t end);
-  void take_rank(std::string_view line);
-  void take_row(std::string_view line);
-  void take_wrong(const NcclTableRow& row);
-  void finish(std::size_t end);
-  void add_rows(const Reading& reading);
-  void add_gpus(const std::vector<NcclRank>& ranks, std::size_t first);
-  [[nodiscard]] std::optional<Reading> reading_of_run();
-
-  const ImportSource& source_;
-  Imported found_;
-  NcclRun run_;
-  std::vector<Failed> failed_;
-  bool any_run_ = false;
-  std::int64_t line_ = 0;
-  std::size_t offset_ = 0;
-};
+bool has_no_figure(const SizeRow& row) { return !row.time_s && row.rate == 0 && row.wrong.empty(); }
 
 /// The rest of the line.
 std::string_view behind(std::string_view line, std::string_view words) {
@@ -118,173 +73,204 @@ std::string_view behind(std::string_view line, std::string_view words) {
   return at == std::string_view::npos ? std::string_view() : trimmed(line.substr(at + words.size()));
 }
 
-void NcclTestsReader::take(std::string_view line) {
-  const std::string_view text = trimmed(line);
-  for (const std::string_view opener : kOpeners) {
-    if (text.starts_with(opener)) begin_run(opener);
-  }
-  if (const auto test = behind(text, "# Collective test starting:"); !test.empty()) run_.test = test;
-  if (!text.starts_with('#')) {
-    if (!run_.complete && run_.table.is_row(text)) take_row(text);
-    return;
-  }
-  if (has(text, " Rank ") && has(text, " device ")) take_rank(text);
-  run_.table.take_comment(text);
-  take_closing(text);
-}
+class NcclTestsReader {
+ public:
+  explicit NcclTestsReader(std::string_view text) : text_(text), lines_(text) {}
 
-void NcclTestsReader::take_closing(std::string_view line) {
-  if (!has(line, "Out of bounds values") && !has(line, "Avg bus bandwidth")) return;
-  run_.complete = true;
-  run_.closing = offset_;
-  if (run_.wrong.empty() && has(line, "FAILED")) run_.wrong = fmt::format("'{}', line {}", one_line(line), line_);
-}
+  std::vector<ToolRun> read() {
+    while (lines_.next()) take(trimmed(lines_.line()));
+    const bool has_begun = !openers_.empty() || !run_.ranks.empty() || !run_.rows.empty() || run_.has_ended;
+    if (has_begun || runs_.empty()) finish(text_.size());
+    return std::move(runs_);
+  }
 
-/// Begins a new run, unless the line is one of the opening lines of the current one. Two programs at once, built
-/// without MPI, print all of theirs before the first table.
-void NcclTestsReader::begin_run(std::string_view opener) {
-  const auto& openers = run_.openers;
-  const bool again = std::find(openers.begin(), openers.end(), opener) != openers.end();
-  const bool before_table = !run_.table.has_titles() && run_.rows.empty() && !run_.complete &&
-                            words_of_failure_in(source_.text.substr(run_.begin, offset_ - run_.begin)).empty();
-  if ((again || !run_.ranks.empty()) && !before_table) finish(offset_);
-  if (!run_.rows.empty() || run_.complete) finish(offset_);
-  any_run_ = true;
-  if (run_.openers.empty()) run_.begin = offset_;
-  run_.openers.push_back(opener);
-}
-
-/// A run that failed before its first line, behind another one in a log of several pairs: nothing tells which hosts it
-/// is about.
-void NcclTestsReader::tell_of_lost_run(std::size_t end) {
-  const std::string words = words_of_failure_in(source_.text.substr(run_.closing, end - run_.closing));
-  if (words.empty() || pair_in_name(source_.path)) return;
-  found_.note(line_, fmt::format("a run before this line is not understood: {}", words));
-  ++found_.lost_runs;
-}
-
-/// `#  Rank  0 Group  0 Pid  123 on node01 device  0 [0000:1b:00] NVIDIA H100`.
-void NcclTestsReader::take_rank(std::string_view line) {
-  any_run_ = true;
-  const auto words = words_of(line);
-  const auto number = std::find(words.begin(), words.end(), "Rank");
-  const auto on = std::find(words.begin(), words.end(), "on");
-  const auto device = std::find(words.begin(), words.end(), "device");
-  if (words.end() - on < 2 || words.end() - device < 2 || !is_host_name(on[1])) {
-    found_.note(line_, fmt::format("'{}' does not have a rank's host and device", one_line(line)));
-    return;
-  }
-  const std::string_view pci = words.end() - device > 2 ? pci_address_in(device[2]) : std::string_view();
-  NcclRank rank{std::string(number[1]), std::string(on[1]), std::string(device[1]), std::string(pci)};
-  const auto same = std::find_if(run_.ranks.begin(), run_.ranks.end(),
-                                 [&](const NcclRank& other) { return other.number == rank.number; });
-  if (same != run_.ranks.end() && same->host == rank.host) run_.ranks.clear();  // the run above it has been repeated
-  run_.without_mpi |= same != run_.ranks.end() && same->host != rank.host;
-  run_.ranks.push_back(std::move(rank));
-}
-
-/// The bandwidth out of place, or else the one in place.
-void NcclTestsReader::take_row(std::string_view line) {
-  const std::optional<NcclTableRow> row = run_.table.row(line);
-  if (!row) {
-    found_.note(line_, "a row of the table is incomplete, and is left out");
-    return;
-  }
-  take_wrong(*row);
-  const auto figures = std::find_if(row->placements.begin(), row->placements.end(),
-                                    [](const NcclFigures& each) { return each.busbw.has_value(); });
-  if (figures == row->placements.end()) {
-    found_.note(line_, "a row of the table has no bandwidth, and is left out");
-    return;
-  }
-  if (run_.test.empty()) run_.test = unnamed_test(*row, *figures);
-  run_.rows.push_back({row->size, line_, *figures->busbw});
-}
-
-void NcclTestsReader::take_wrong(const NcclTableRow& row) {
-  for (const NcclFigures& each : row.placements) {
-    if (each.wrong.empty() || !run_.wrong.empty()) continue;
-    run_.wrong = fmt::format("{} elements {} at {} B, line {}", each.wrong, each.in_place ? "in place" : "out of place",
-                             row.size, line_);
-  }
-}
-
-/// The pair of the run, without a figure; nothing where it is none, with a note.
-std::optional<Reading> NcclTestsReader::reading_of_run() {
-  std::vector<std::string> hosts;
-  for (const NcclRank& rank : run_.ranks) {
-    if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
-  }
-  ImportedKind kind{run_.test, ImportedKind::kNoSize};
-  if (run_.ranks.size() > 2 && !run_.test.empty()) kind.test += fmt::format(", {} ranks", run_.ranks.size());
-  for (const NcclRow& row : run_.rows) kind.size_bytes = std::max(kind.size_bytes, row.size);
-  const bool broke_off = hosts.size() < 2 && !run_.complete;
-  if (const auto pair = pair_in_name(source_.path); pair && broke_off) {
-    return found_.between(pair->from, pair->to, kind);
-  }
-  if (hosts.empty()) {
-    found_.note(0, fmt::format("no line names its hosts, and its name does not contain the pair; {}", kHowToName));
-    return std::nullopt;
-  }
-  if (hosts.size() != 2) {
-    found_.note(
-        0, fmt::format("it ran on {} {}, not on a pair of hosts", hosts.size(), hosts.size() == 1 ? "host" : "hosts"));
-    return std::nullopt;
-  }
-  Reading reading = found_.between(hosts[0], hosts[1], kind);
-  if (run_.ranks.size() == 2) {
-    reading.from_rail = found_.rail_of("gpu" + run_.ranks[0].device);
-    reading.to_rail = found_.rail_of("gpu" + run_.ranks[1].device);
-  }
-  return reading;
-}
-
-void NcclTestsReader::finish(std::size_t end) {
-  if (run_.complete) tell_of_lost_run(end);
-  const std::string_view text = source_.text.substr(run_.begin, end - run_.begin);
-  if (run_.without_mpi) {
-    found_.note(0,
-                "ranks appear twice, on different hosts: the program was built without MPI, and its runs were apart");
-  } else if (std::optional<Reading> pair = reading_of_run()) {
-    pair->both_ways = true;
-    const std::size_t first = found_.readings.size();
-    const bool has_result = run_.complete && !run_.rows.empty();
-    std::string words = has_result ? "" : words_of_failure_in(text);
-    if (!run_.wrong.empty()) {
-      found_.add_wrong(*pair, std::move(run_.wrong));
-    } else if (has_result) {
-      add_rows(*pair);
-    } else if (!words.empty()) {
-      failed_.push_back({*pair, run_.ranks, std::move(words)});
-    } else {
-      found_.note(0, why_it_failed(text));
+ private:
+  void take(std::string_view line) {
+    if (!line.starts_with('#')) {
+      if (!run_.has_ended && is_row(line)) take_row(line);
+      return;
     }
-    add_gpus(run_.ranks, first);
+    for (const std::string_view opener : kOpeners) {
+      if (line.starts_with(opener)) begin_run(opener);
+    }
+    take_opener(line);
+    if (has(line, " Rank ") && has(line, " device ")) take_rank(line);
+    take_titles(line);
+    take_closing(line);
   }
-  run_ = {};
-  run_.begin = end;
-}
 
-/// Keeps the GPUs of the readings from `first`.
-void NcclTestsReader::add_gpus(const std::vector<NcclRank>& ranks, std::size_t first) {
-  for (std::size_t place = first; ranks.size() == 2 && place < found_.readings.size(); ++place) {
-    found_.gpus.push_back({place, ranks[0].pci, ranks[1].pci});
-  }
-}
-
-void NcclTestsReader::add_rows(const Reading& reading) {
-  const std::int64_t largest = found_.kinds[static_cast<std::size_t>(reading.kind)].size_bytes;
-  for (const NcclRow& row : run_.rows) {
-    if (row.size == largest) {
-      found_.add(reading, row.busbw * kGigabyte, row.line);
-    } else {
-      ++found_.smaller_sizes;
+  /// `# nThread 1 nGpus 8 minBytes 8 ...` and others. How often and how long is not kept.
+  void take_opener(std::string_view line) {
+    if (const auto test = behind(line, "# Collective test starting:"); !test.empty()) run_.test = test;
+    const auto words = words_of(line);
+    const bool has_version = line.starts_with(kOpeners[0]) || line.starts_with(kOpeners[1]);
+    if (has_version) tool_ = words[1];
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (const auto version = behind(words[i], "ccl-library="); has_version && !version.empty()) {
+        run_.settings.emplace_back("library", fmt::format("NCCL {}", version));
+      }
+      if (i + 1 < words.size() && line.starts_with("# nThread ") && (words[i] == "nThread" || words[i] == "nGpus")) {
+        run_.settings.emplace_back(words[i], words[i + 1]);
+      }
     }
   }
-}
+
+  /// The last lines. The average may be less than was asked for, and data right.
+  void take_closing(std::string_view line) {
+    const bool of_data = has(line, "Out of bounds values");
+    if (!of_data && !has(line, "Avg bus bandwidth")) return;
+    run_.has_ended = true;
+    run_.closing = lines_.begin();
+    if (of_data ? has(line, " OK") : !has(line, "FAILED")) return;
+    if (of_data) run_.wrong = {lines_.number(), fmt::format("'{}'", one_line(line))};
+    if (!of_data) run_.failure = one_line(line);
+  }
+
+  /// Begins a new run, unless the line is one of the opening lines of the current one. Two programs at once, built
+  /// without MPI, print all of theirs before the first table.
+  void begin_run(std::string_view opener) {
+    const bool again = std::find(openers_.begin(), openers_.end(), opener) != openers_.end();
+    const bool before_table = titles_.empty() && run_.rows.empty() && !run_.has_ended &&
+                              words_of_failure_in(text_.substr(run_.begin, lines_.begin() - run_.begin)).empty();
+    if ((again || !run_.ranks.empty()) && !before_table) finish(lines_.begin());
+    if (!run_.rows.empty() || run_.has_ended) finish(lines_.begin());
+    if (openers_.empty()) run_.begin = lines_.begin();
+    openers_.push_back(opener);
+  }
+
+  /// `#  Rank  0 Group  0 Pid  123 on node01 device  0 [0000:1b:00] NVIDIA H100`.
+  void take_rank(std::string_view line) {
+    const auto words = words_of(line);
+    const auto number = std::find(words.begin(), words.end(), "Rank");
+    const auto on = std::find(words.begin(), words.end(), "on");
+    const auto device = std::find(words.begin(), words.end(), "device");
+    if (words.end() - on < 2 || words.end() - device < 2 || !is_host_name(on[1])) {
+      run_.notes.push_back(
+          {lines_.number(), fmt::format("'{}' does not have a rank's host and device", one_line(line))});
+      return;
+    }
+    ToolRank rank{std::string(number[1]), std::string(on[1]), std::string(device[1]), "", ""};
+    if (words.end() - device > 2) {
+      rank.pci = pci_address_in(device[2]);
+      rank.model = fmt::format("{}", fmt::join(device + 3, words.end(), " "));
+    }
+    const auto same = std::find_if(run_.ranks.begin(), run_.ranks.end(),
+                                   [&](const ToolRank& other) { return other.number == rank.number; });
+    if (same != run_.ranks.end()) {
+      run_.repeated_rank = {lines_.number(), rank.number};
+      run_.without_mpi |= same->host != rank.host;
+      if (same->host == rank.host) run_.ranks.clear();  // the run above it has been repeated
+    }
+    run_.ranks.push_back(std::move(rank));
+  }
+
+  void take_row(std::string_view line) {
+    run_.behind_rows = lines_.end();
+    const auto rows = rows_in(line);
+    if (!rows) return run_.notes.push_back({lines_.number(), "a row of the table is incomplete"});
+    if (rows->empty()) return cluster::take_row(run_, lines_, std::nullopt);
+    if (unnamed_.empty()) unnamed_ = unnamed_test(rows->front());
+    for (const SizeRow& row : *rows) cluster::take_row(run_, lines_, row);
+  }
+
+  /// Remembers the columns if a comment names them.
+  void take_titles(std::string_view line) {
+    const std::vector<std::string_view> words = words_of(line.substr(line.starts_with('#') ? 1 : 0));
+    const auto says = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    if (says("in-place") || says("out-of-place")) {
+      next_in_place_.clear();
+      for (const std::string_view word : words) {
+        if (word == "in-place" || word == "out-of-place") next_in_place_.push_back(word == "in-place");
+      }
+    } else if (!words.empty() && words.front() == "size" && says("busbw")) {
+      titles_.assign(words.begin(), words.end());
+      in_place_ = std::exchange(next_in_place_, {});
+    }
+  }
+
+  /// Whether a line stands where a row does: it begins with a number, below titles, and is none that rccl-tests
+  /// skipped.
+  [[nodiscard]] bool is_row(std::string_view line) const {
+    const std::vector<std::string_view> words = words_of(line);
+    return !titles_.empty() && !words.empty() && integer_in(words.front()) && !has(line, " SKIP ");
+  }
+
+  /// A row for each placement with a figure, in the order of the columns. Nothing where a value is missing, is none of
+  /// its column, or stands for no title.
+  [[nodiscard]] std::optional<std::vector<SizeRow>> rows_in(std::string_view line) const {
+    const std::vector<std::string_view> words = cells(line);
+    SizeRow settings;
+    std::vector<SizeRow> rows;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& title = titles_[i];
+      if (title == "time" || title == "cputime") {
+        const bool in_place = rows.size() < in_place_.size() ? in_place_[rows.size()] : !rows.empty();
+        rows.push_back(settings);
+        rows.back().placement = in_place ? "in_place" : "out_of_place";
+      }
+      if (!take_value(title, words[i], rows.empty() ? settings : rows.back())) return std::nullopt;
+    }
+    if (rows.empty()) return std::nullopt;
+    for (SizeRow& row : rows) {  // `cputime` is the host's: the bandwidth tells the operation's, if it has three digits
+      if (!row.time_s && row.algbw >= kGigabyte) row.time_s = static_cast<double>(row.size_bytes) / row.algbw;
+    }
+    std::erase_if(rows, has_no_figure);
+    return rows;
+  }
+
+  /// A word for each title; empty where these are not as many. The reduction of hypercube is blank, and a timestamp has
+  /// two words.
+  [[nodiscard]] std::vector<std::string_view> cells(std::string_view line) const {
+    constexpr std::size_t kTimestamp = 19;  // letters
+    std::vector<std::string_view> words = words_of(line);
+    const auto place_of = [&](std::string_view title) {
+      return static_cast<std::size_t>(std::find(titles_.begin(), titles_.end(), title) - titles_.begin());
+    };
+    const std::size_t timestamp = place_of("timestamp");
+    const std::size_t redop = place_of("redop");
+    const std::size_t wanted = titles_.size() + (timestamp < titles_.size() ? 1 : 0);
+    if (words.size() + 1 == wanted && redop < words.size() && place_of("root") == redop + 1 &&
+        integer_in(words[redop])) {
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(redop), "");
+    }
+    if (words.size() != wanted) return {};
+    if (timestamp < titles_.size()) {
+      const std::string_view day = words[timestamp];
+      const std::string_view time = words[timestamp + 1];
+      if (day.size() + 1 + time.size() != kTimestamp) return {};
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(timestamp) + 1);
+    }
+    return words;
+  }
+
+  void finish(std::size_t end) {
+    run_.program = fmt::format("{} {}", tool_, run_.test.empty() ? "log" : run_.test);
+    if (run_.test.empty()) run_.test = std::move(unnamed_);
+    run_.both_ways = run_.names_hosts = run_.must_end = true;
+    runs_.push_back(std::exchange(run_, {}));
+    run_.begin = end;
+    titles_.clear();
+    in_place_.clear();
+    next_in_place_.clear();
+    unnamed_.clear();
+    openers_.clear();
+  }
+
+  std::string_view text_;
+  TextLines lines_;
+  std::vector<ToolRun> runs_;
+  std::string tool_ = "nccl-tests";
+  // Of the current run:
+  ToolRun run_;
+  std::vector<std::string> titles_;
+  std::vector<bool> in_place_;             // of each group of figures below the titles
+  std::vector<bool> next_in_place_;        // of titles that are still to come
+  std::string unnamed_;                    // test, by its columns
+  std::vector<std::string_view> openers_;  // of kOpeners those that were there
+};
 
 }  // namespace
 
-Imported read_nccl_tests(const ImportSource& source) { return NcclTestsReader(source).read(); }
+std::vector<ToolRun> nccl_tests_runs(std::string_view text) { return NcclTestsReader(text).read(); }
 
 }  // namespace fabricbench::cluster

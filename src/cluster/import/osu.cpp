@@ -5,11 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/pair_runs.h"
 #include "cluster/import/rate_units.h"
-#include "cluster/import/readers.h"
-#include "cluster/import/text.h"
-#include "common/core/error.h"
+#include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -23,78 +20,60 @@ std::string osu_test_of(std::string_view title) {
   return fmt::format("osu_{}{}", one_sided, has(name, "bi-directional") ? "bibw" : "bw");
 }
 
-/// `# Size      Bandwidth (MB/s)`: the unit has to be the one that is expected.
-void check_unit(const ImportSource& source, const TextLines& lines) {
-  if (has(lines.line(), "(MB/s)") || has(lines.line(), " MB/s")) return;
-  throw UsageError(fmt::format("{}:{}: '{}' does not name MB/s as the unit; make a CSV of it, and give --unit",
-                               source.path, lines.number(), one_line(lines.line())));
-}
-
 class OsuReader {
  public:
-  explicit OsuReader(const ImportSource& source) : source_(source) {}
+  explicit OsuReader(std::string_view text) : lines_(text) {}
 
-  Imported read() {
-    for (TextLines lines(source_.text); lines.next();) take(lines);
-    if (runs_.empty() && !other_test_) runs_.emplace_back();
-    if (!runs_.empty()) add_pair_runs(found_, source_, runs_);
-    return std::move(found_);
+  std::vector<ToolRun> read() {
+    while (lines_.next()) take(trimmed(lines_.line()));
+    if (runs_.empty()) runs_.emplace_back();
+    return std::move(runs_);
   }
 
  private:
-  void take(const TextLines& lines) {
-    const std::string_view line = trimmed(lines.line());
+  void take(std::string_view line) {
     if (line.starts_with("# OSU ")) {
-      begin_run(lines);
-    } else if (line.starts_with("# Size") && lines.is_whole() && !other_test_) {
-      check_unit(source_, lines);
-      if (runs_.empty()) runs_.emplace_back();
-      in_table_ = true;
-    } else if (in_table_ && !line.starts_with('#')) {
-      take_row(lines, words_of(line));
+      begin_run(line);
+    } else if (line.starts_with("# Datatype") && !runs_.empty()) {
+      runs_.back().settings.emplace_back("datatype", one_line(words_of(line).back()));
+    } else if (line.starts_with("# Size") && lines_.is_whole()) {
+      begin_table(line);
+    } else if (column_.place > 0 && !line.starts_with('#')) {
+      take_row(runs_.back(), lines_, column_);
     }
   }
 
-  void begin_run(const TextLines& lines) {
-    const std::string test = osu_test_of(lines.line());
-    in_table_ = false;
-    other_test_ = test.empty();
-    if (other_test_) {
-      return found_.note(lines.number(), fmt::format("'{}' is neither osu_bw nor osu_bibw", one_line(lines.line())));
+  void begin_run(std::string_view line) {
+    column_ = {};
+    ToolRun run;
+    run.program = one_line(line.substr(2));
+    run.test = osu_test_of(line);
+    if (run.test.empty()) {
+      run.other_test = {lines_.number(), fmt::format("'{}' is neither osu_bw nor osu_bibw", one_line(line))};
     }
-    PairRun run;
-    run.test = test;
-    run.both_ways = test.ends_with("bibw");
-    run.backwards = test == "osu_get_bw";  // the first process gets what the second one has
-    run.begin = runs_.empty() ? 0 : lines.begin();
+    run.both_ways = run.test.ends_with("bibw");
+    run.backwards = run.test == "osu_get_bw";  // the first process gets what the second one has
+    run.begin = runs_.empty() ? 0 : lines_.begin();
     runs_.push_back(std::move(run));
   }
 
-  void take_row(const TextLines& lines, const std::vector<std::string_view>& words) {
-    PairRun& run = runs_.back();
-    const auto size = words.empty() ? std::nullopt : integer_in(words[0]);
-    if (!size) return;  // what the launcher says
-    run.behind_rows = lines.end();
-    const auto rate = words.size() < 2 ? std::nullopt : number_in(words[1]);
-    if (!lines.is_whole()) {
-      run.cut_line = lines.number();
-    } else if (!rate) {
-      found_.note(lines.number(), "a row of the table has no bandwidth, and is left out");
-    } else {
-      const bool wrong = words.back() == "Fail";
-      run.rows.push_back({*size, lines.number(), *rate * kMegabyte, wrong ? "the check says Fail" : ""});
+  /// `# Size      Bandwidth (MB/s)`, or `Latency (us)`, `Avg Latency(us)`.
+  void begin_table(std::string_view line) {
+    if (runs_.empty()) runs_.emplace_back();
+    const bool is_rate = has(line, "(MB/s)") || has(line, " MB/s");
+    if (!is_rate && !has(line, "(us)")) {
+      runs_.back().unknown_unit = {lines_.number(), fmt::format("'{}' names neither MB/s nor us", one_line(line))};
     }
+    column_ = {1, is_rate ? kMegabyte : kMicrosecond, is_rate};
   }
 
-  const ImportSource& source_;
-  Imported found_;
-  std::vector<PairRun> runs_;
-  bool in_table_ = false;
-  bool other_test_ = false;  ///< the current one
+  TextLines lines_;
+  std::vector<ToolRun> runs_;
+  FigureColumn column_;  ///< in the table of the current run
 };
 
 }  // namespace
 
-Imported read_osu(const ImportSource& source) { return OsuReader(source).read(); }
+std::vector<ToolRun> osu_runs(std::string_view text) { return OsuReader(text).read(); }
 
 }  // namespace fabricbench::cluster

@@ -8,19 +8,7 @@
 
 namespace fabricbench::cluster {
 
-/// A log of nccl-tests, of one program on two hosts or several such runs. busbw of the largest size, out of place, of
-/// both directions together. GB/s are 10^9 bytes. A run without the closing lines is a pair that failed.
-[[nodiscard]] Imported read_nccl_tests(const ImportSource& source);
-
-/// A log of osu_bw or osu_bibw, of the pair that its name tells. MB/s are 10^6 bytes; osu_bibw's are of both
-/// directions together.
-[[nodiscard]] Imported read_osu(const ImportSource& source);
-
-/// A log of ib_write_bw, ib_read_bw or ib_send_bw, of the pair that its name tells, the client first. MB/s and MiB/s
-/// are 2^20 bytes, Gb/s 10^9 bits; with -b of both directions together. What ib_read_bw reads comes from the server.
-[[nodiscard]] Imported read_perftest(const ImportSource& source);
-
-/// What these programs write with --out_json, also of several runs. Without a unit, which their messages per second
+/// What perftest writes with --out_json, also of several runs. Without a unit, which their messages per second
 /// tell.
 [[nodiscard]] Imported read_perftest_json(const ImportSource& source);
 

@@ -24,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNotices = 40;
-constexpr std::uintmax_t kMostOfFile = std::uintmax_t{256} << 20;  // bytes
 constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;   // bytes
 
 struct Path {
@@ -147,7 +146,7 @@ void Importer::read(const Path& path) {
   if (path.of_folder && !fs::is_regular_file(path.name, problem)) {
     return unread_.push_back({path, "it is no regular file"});
   }
-  if (path.of_folder && fs::file_size(path.name, problem) > kMostOfFile) {
+  if (path.of_folder && fs::file_size(path.name, problem) > kMostText) {
     return unread_.push_back({path, "it is too large for a log"});
   }
   const std::string text = text_of_file(path.name, "");

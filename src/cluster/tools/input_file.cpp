@@ -14,7 +14,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{256} << 20;  // bytes; the matrix of 5,000 hosts
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 }  // namespace

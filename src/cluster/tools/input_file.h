@@ -31,6 +31,9 @@ class InputFile {
 /// `standard input` for `-`, else the path.
 [[nodiscard]] std::string readable_name(const std::string& path);
 
+/// Bytes of the largest text, the matrix of 5,000 hosts.
+inline constexpr std::size_t kMostText = std::size_t{256} << 20;
+
 /// The contents of a file without a byte order mark. Throws Error with kMissing if it cannot be read, and UsageError if
 /// it is too large for a list of hosts.
 [[nodiscard]] std::string text_of_file(const std::string& path, std::string_view what);

@@ -148,8 +148,6 @@ class RunReader {
 /// What a file holds.
 enum class Form { kRuns, kBaseline, kLog };
 
-constexpr std::size_t kLargestLog = std::size_t{64} << 20;
-
 /// By the first line. Records are lines of JSON, and logs are not.
 Form form_of(std::string_view line) {
   if (baseline::is_first_line(line)) return Form::kBaseline;
@@ -165,10 +163,12 @@ Form form_of(std::string_view line) {
 }
 
 std::vector<Launch> launches_of_log(const std::string& text, const std::string& path) {
-  if (!is_launch_log(text)) refuse_log(path, text.find_first_not_of(" \t\r\n") == std::string::npos);
   struct stat facts {};
   const bool known = path != "-" && ::stat(path.c_str(), &facts) == 0;
-  return launches_in_log(text, readable_name(path), known ? facts.st_mtime : std::time(nullptr));
+  std::vector<Launch> launches =
+      launches_in_log(text, readable_name(path), known ? facts.st_mtime : std::time(nullptr));
+  if (launches.empty()) refuse_log(path, text.find_first_not_of(" \t\r\n") == std::string::npos);
+  return launches;
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ std::vector<Launch> launches_in(const std::string& path) {
       runs.take(line);
       continue;
     }
-    if (whole.size() > kLargestLog && form == Form::kLog) refuse_log(path);
+    if (whole.size() > kMostText && form == Form::kLog) refuse_log(path);
     whole.append(line.text);
     if (line.complete) whole.push_back('\n');
   }

@@ -10,13 +10,10 @@
 
 namespace fabricbench::cluster {
 
-/// Whether a text that is none of ours could be a log of nccl-tests, OSU or perftest.
-[[nodiscard]] bool is_launch_log(std::string_view text);
-
-/// The launches in a log of nccl-tests or rccl-tests (as many as it has runs), of a program of the OSU
-/// micro-benchmarks, or of perftest. Their identity is what the log tells: program, version, ranks, hosts, GPUs,
-/// devices. `written`: when the file was, which stands for the beginning of the launches. Throws Error (kNotJudged)
-/// with the line if a run failed, has wrong data, or did not end.
+/// The launches in a log of nccl-tests, rccl-tests, the OSU micro-benchmarks or perftest, as many as it has runs; none
+/// where a text is none of these. Their identity is what the log tells: program, version, ranks, hosts, GPUs, devices.
+/// `written`: when the file was, which stands for the beginning of the launches. Throws Error (kNotJudged) if a run
+/// failed, has wrong data, or did not end.
 [[nodiscard]] std::vector<baseline::Launch> launches_in_log(std::string_view text, const std::string& name,
                                                             std::time_t written);
 
