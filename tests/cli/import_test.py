@@ -112,6 +112,11 @@ class SecondFiles(ImportTest):  # 1 rank, 2 s
                 self.beside(kind, "{}_{}.err", "Warning: Permanently added 'gpu-node-4' (ED25519) to the list of known hosts.\n")
                 self.beside(kind, "hostfile_{}_{}", "gpu-node-1 slots=1\ngpu-node-2 slots=1\n")
 
+    def test_may_have_columns(self):
+        folder = self.folder({**SETS["osu"][0](healthy), f"{HOSTS[0]}_{HOSTS[1]}.topo.txt": "\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\t X \n"})
+        stdout, _ = self.run_tool(CLEAN, "--quiet", "--import", "auto", folder)
+        self.assertEqual(stdout, "Fine: gpu-node-[1-6]\n")
+
     def test_named_one_by_one_are_the_same(self):
         folder = self.folder({**SETS["osu"][0](healthy), "gpu-node-1_gpu-node-2.err": ""})
         stdout, _ = self.run_tool(CLEAN, "--quiet", "--import", "auto", *sorted(folder.iterdir()))
@@ -286,10 +291,24 @@ class Notices(ImportTest):  # 1 rank, 1 s
     def test_lines_are_named(self):
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy) + "gpu-node-1,gpu-node-2\n")
-        stdout, stderr = self.run_tool(CLEAN, "--import", "csv", file, "--json", "-")
+        stdout, stderr = self.run_tool(NOT_JUDGED, "--import", "csv", file, "--json", "-")
         notice = f"{file}:32: the line has 2 fields instead of 4, and is left out"
         self.assertEqual(stderr, f"find_slow_links: {notice}\n")
         self.assertEqual(json.loads(stdout)["notices"], [notice])
+
+    def test_lines_of_a_csv_may_be_missing_but_not_odd(self):
+        for odd, status in (("-", CLEAN), ("", CLEAN), ("-5", NOT_JUDGED), ("1e400", NOT_JUDGED), ("=1+1", NOT_JUDGED)):
+            with self.subTest(odd):
+                file = self.directory / "pairs.csv"
+                file.write_text(csv_text(healthy) + f"{HOSTS[0]},{HOSTS[1]},{odd},\n")
+                self.run_tool(status, "--import", "csv", file)
+
+    def test_an_empty_log_among_logs_that_tell_their_hosts(self):
+        pairs = itertools.combinations(range(6), 2)
+        files = {f"run{number:03}.log": nccl_log(a, b, healthy) for number, (a, b) in enumerate(pairs)}
+        self.run_tool(CLEAN, "--import", "auto", self.folder(files, "whole"))
+        _, stderr = self.run_tool(NOT_JUDGED, "--import", "auto", self.folder({**files, "run004.log": ""}, "empty"))
+        self.assertIn("run004.log: not understood: its name does not contain the pair", stderr)
 
     def test_logs_that_end_early_are_said(self):
         files = SETS["osu"][0](healthy)
@@ -303,7 +322,7 @@ class Notices(ImportTest):  # 1 rank, 1 s
     def test_notices_do_not_go_on_and_on(self):
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy) + "x\n" * 1000)
-        _, stderr = self.run_tool(CLEAN, "--import", "csv", file)
+        _, stderr = self.run_tool(NOT_JUDGED, "--import", "csv", file)
         self.assertEqual(len(stderr.splitlines()), 41)
         self.assertIn("find_slow_links: 960 more notices like these are left out\n", stderr)
 

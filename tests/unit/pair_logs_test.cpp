@@ -151,11 +151,11 @@ TEST(NcclTests, HaveWrongDataWhereverTheyAreTold) {
 TEST(NcclTests, ThatFailedBeforeTheirFirstLineAreTold) {
   const std::string failure = "ssh: connect to host n3 port 22: No route to host\n";
   const Imported all_pairs = nccl(nccl_log() + failure + nccl_log(), "all.log");
-  EXPECT_EQ(all_pairs.lost_runs, 1);
+  EXPECT_EQ(all_pairs.lost, 1);
   EXPECT_EQ(noted(all_pairs),
             (Texts{"19: a run before this line is not understood: ssh: connect to host n3 port 22: No "
                    "route to host"}));
-  EXPECT_EQ(nccl(failure + nccl_log(), "n1_n2.log").lost_runs, 0);  // it was repeated
+  EXPECT_EQ(nccl(failure + nccl_log(), "n1_n2.log").lost, 0);  // it was repeated
 }
 
 TEST(NcclTests, OfAProgramWithoutMpiAreNoPair) {

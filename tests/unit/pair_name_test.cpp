@@ -52,6 +52,14 @@ std::string rails_of(std::string_view path) {
   return rails.from + " " + rails.to;
 }
 
+TEST(PairName, LeavesOutWhatStandsBeforeOneOfTwoHostsOfOneMake) {
+  for (const char* prefix : {"bw-", "r-", "run1-", "test-", "osu-", "2026.11-"}) {
+    EXPECT_EQ(pair_of(std::string(prefix) + "node01_node02.log"), "node01 node02");
+  }
+  EXPECT_EQ(pair_of("bw-gpu-1_gpu-2.log"), "gpu-1 gpu-2");
+  EXPECT_EQ(pair_of("bw-node01_head.log"), "bw-node01 head");
+}
+
 TEST(PairName, MayHaveANicAndTheNumberOfARun) {
   for (const char* name : {"n1-n2-mlx5_0.txt", "n1_to_n2_mlx5_0.log", "n1_n2_mlx5_0.log", "n1_n2_mlx5_0_r1.log",
                            "n1_n2.mlx5_bond_0.run3.log", "n1_mlx5_0_n2_mlx5_1.log", "n1-mlx5_0_n2-mlx5_1.log"}) {

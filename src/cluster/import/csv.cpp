@@ -115,7 +115,7 @@ std::string CsvReader::field(const std::vector<std::string>& fields, const std::
 
 void CsvReader::take(const std::vector<std::string>& fields) {
   if (fields.size() != fields_) {
-    found_.note(line_, fmt::format("the line has {} instead of {}, and is left out",
+    found_.lose(line_, fmt::format("the line has {} instead of {}, and is left out",
                                    fields.size() == 1 ? "1 field" : fmt::format("{} fields", fields.size()), fields_));
     return;
   }
@@ -123,14 +123,14 @@ void CsvReader::take(const std::vector<std::string>& fields) {
   const std::string to = field(fields, columns_->to);
   for (const std::string& host : {from, to}) {
     if (is_host_name(host)) continue;
-    found_.note(line_, fmt::format("'{}' is not a host; the line is left out", one_line(host)));
+    found_.lose(line_, fmt::format("'{}' is not a host; the line is left out", one_line(host)));
     return;
   }
   const std::string test = field(fields, columns_->test);
   const std::string round = field(fields, columns_->round);
   const auto number = integer_in(round);
   if (!round.empty() && (!number || *number < 0 || *number >= kMostRounds)) {
-    found_.note(line_, fmt::format("'{}' is not a round; the line is left out", one_line(round)));
+    found_.lose(line_, fmt::format("'{}' is not a round; the line is left out", one_line(round)));
     return;
   }
   const auto size = integer_in(field(fields, columns_->size));
@@ -148,8 +148,10 @@ void CsvReader::add_figure(const Reading& reading, const std::string& value, con
     found_.add(reading, *figure * columns_->unit, line_);
   } else if (is_word_of_failure(value) || (is_missing_value(value) && !reason.empty())) {
     found_.add_failed(reading, one_line(reason.empty() ? value : reason));
-  } else {
+  } else if (is_missing_value(value)) {
     found_.note(line_, fmt::format("'{}' is not a figure; the line is left out", one_line(value)));
+  } else {
+    found_.lose(line_, fmt::format("'{}' is not a figure; the line is left out", one_line(value)));
   }
 }
 

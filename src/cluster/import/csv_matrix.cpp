@@ -98,7 +98,7 @@ class CsvMatrixReader {
     while (fields.size() > titles_.hosts.size() + 1 && trimmed(fields.back()).empty()) fields.pop_back();
     const std::size_t row = titles_.place_of(fields.front());
     if (row == titles_.hosts.size() || fields.size() != titles_.hosts.size() + 1) {
-      return found_.note(lines.number(),
+      return found_.lose(lines.number(),
                          fmt::format("'{}' is no row of the matrix, and is left out", one_line(lines.line())));
     }
     for (std::size_t column = 0; column < titles_.hosts.size(); ++column) {
@@ -111,7 +111,7 @@ class CsvMatrixReader {
         const Reading reading = found_.between(titles_.hosts[from], titles_.hosts[to], {"csv"});
         found_.add_failed(reading, one_line(value));
       } else {
-        found_.note(lines.number(), fmt::format("'{}' is not a figure, and is left out", one_line(value)));
+        found_.lose(lines.number(), fmt::format("'{}' is not a figure, and is left out", one_line(value)));
       }
     }
   }
@@ -132,7 +132,11 @@ bool is_csv_matrix(std::string_view text) {
   if (!next_line(lines)) return false;
   const auto titles = titles_in(lines.line());
   if (!titles || !next_line(lines)) return false;
-  return titles->place_of(csv_fields(lines.line(), titles->separator).front()) < titles->hosts.size();
+  const auto row = csv_fields(lines.line(), titles->separator);
+  return titles->place_of(row.front()) < titles->hosts.size() &&
+         std::all_of(row.begin() + 1, row.end(), [](const std::string& value) {
+           return number_in(trimmed(value)) || is_missing_value(value) || is_word_of_failure(value);
+         });
 }
 
 }  // namespace fabricbench::cluster

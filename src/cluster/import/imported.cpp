@@ -52,7 +52,7 @@ Reading Imported::between(std::string_view from, std::string_view to, const Impo
 
 void Imported::add(Reading reading, double rate, std::int64_t line) {
   if (!std::isfinite(rate) || rate > kMostRate || rate < 0) {
-    note(line, fmt::format("{:g} GB/s is not a link's bandwidth", rate / 1e9));
+    lose(line, fmt::format("{:g} GB/s is not a link's bandwidth", rate / 1e9));
     return;
   }
   if (rate == 0) {

@@ -61,7 +61,7 @@ class Imported {
   std::int64_t smaller_sizes =
       0;  ///< number of values that are left out, of smaller message sizes than the largest one of their run
   bool rounds_are_known = false;  ///< readings say in which round they were taken
-  std::int64_t lost_runs = 0;     ///< number of failed runs whose hosts nothing tells, with a note each
+  std::int64_t lost = 0;          ///< number of figures, lines and runs that were not understood, with a note each
   bool of_server = false;         ///< it is what the server of a pair printed, whose client knows as much
 
   /// The place of a kind or a rail, whose name is made printable. Throws Error if there are thousands.
@@ -79,6 +79,11 @@ class Imported {
   /// Adds a reading whose data were wrong.
   void add_wrong(Reading reading, std::string reason);
   void note(std::int64_t line, std::string text) { notes.push_back({line, std::move(text)}); }
+  /// The same of something that may have been a result: the other results alone do not show that all is fine.
+  void lose(std::int64_t line, std::string text) {
+    note(line, std::move(text));
+    ++lost;
+  }
 
  private:
   void add_without_rate(Reading reading, Outcome outcome, std::string reason);

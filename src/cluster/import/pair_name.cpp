@@ -86,9 +86,17 @@ std::string_view without_number(std::string_view host) {
   return number && may_have_one ? host.substr(0, dot) : host;
 }
 
+/// The first host without what stands before it in a name such as `run1-node01_node02`: the part that is like `to`.
+std::string_view without_prefix(std::string_view from, std::string_view to) {
+  for (std::size_t at = 1; at < from.size() && !are_alike(from, to); ++at) {
+    if (is_separator(from[at - 1]) && are_alike(from.substr(at), to)) return from.substr(at);
+  }
+  return from;
+}
+
 std::optional<PairName> pair_of(std::string_view from, std::string_view to) {
-  from = without_number(from);
   to = without_number(to);
+  from = without_prefix(without_number(from), to);
   if (!is_host_name(from) || !is_host_name(to)) return std::nullopt;
   return PairName{std::string(from), std::string(to)};
 }

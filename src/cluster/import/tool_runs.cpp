@@ -87,8 +87,7 @@ class RunsOfPairs {
     const std::string words = words_of_failure_in(text.substr(run.closing - run.begin));
     if (words.empty() || named_) return;
     const auto lines = std::count(source_.text.data(), text.data() + text.size(), '\n');
-    found_.note(lines + 1, fmt::format("a run before this line is not understood: {}", words));
-    ++found_.lost_runs;
+    found_.lose(lines + 1, fmt::format("a run before this line is not understood: {}", words));
   }
 
   /// The hosts that its lines name, or else the log's name. Nothing where they are no pair, with a note.
