@@ -98,6 +98,15 @@ class OtherTools(BaselineTest):  # 1 rank, 1 s
         self.assertEqual(result.status, 7)
         self.assertIn(f"hosts was '{HOSTS[0][:-1]}[1-2]', is '{HOSTS[0][:-1]}[1,3]'", result.stdout)
 
+    def test_logs_of_containers(self):
+        """Of docker's json-file, whose lines are JSON as records are."""
+        file = self.directory / "container.log"
+        file.write_text("".join(json.dumps({"log": line, "stream": "stdout"}) + "\n"
+                                for line in nccl_log(0, 1, lambda a, b: 12).splitlines(True)))
+        result = self.fabricbench("compare", file, file)
+        self.assertEqual((result.status, result.stderr), (7, ""))
+        self.assertIn("no launch besides the run's own", result.stdout)
+
     def test_logs_of_runs_that_failed_are_refused(self):
         file = self.directory / "nccl.log"
         file.write_text(nccl_log(0, 1, lambda a, b: None))

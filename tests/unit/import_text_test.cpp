@@ -62,6 +62,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 TEST(Labels, AreTakenAway) {
   for (const char* label : {
            "2024-07-29T12:34:56.78901#Z ",                // kubectl logs --timestamps, docker logs -t
+           "2024-07-29T12:34:56.78901#Z stdout F ",       // /var/log/pods (CRI)
            "2024-07-29T12:34:5#+00:00 ",                  // journalctl -o short-iso, Slurm
            "[pod/launcher-x#kq/mpi] ",                    // kubectl logs --prefix
            "[pod/launcher/mpi] 2024-07-29T12:34:56.#Z ",  // both
@@ -92,6 +93,34 @@ TEST(Labels, AreTakenAway) {
     const PlainLog log = without_labels(labelled(label));
     EXPECT_EQ(lines_of(log.text), lines_of(kLog)) << label;
     EXPECT_EQ(log.label, "") << label;
+  }
+}
+
+/// The log with each line as a JSON object, which has `before` and `behind` around it.
+std::string in_json(std::string_view before, std::string_view behind) {
+  std::string text;
+  for (TextLines lines(kLog); lines.next();) {
+    text.append(before);
+    for (const char letter : lines.line()) text += letter == '\t' ? std::string("\\t") : std::string(1, letter);
+    text.append(behind) += '\n';
+  }
+  return text;
+}
+
+TEST(Labels, MayBeJson) {
+  const std::string docker = in_json("{\"log\":\"", "\\n\",\"stream\":\"stdout\",\"time\":\"2024-07-29T12:34:56.7Z\"}");
+  for (const std::string& text :
+       {docker,
+        in_json("{\"labels\":{\"pod\":\"a\"},\"line\":\"", "\",\"timestamp\":\"2024-07-29T12:34:56.7Z\"}"),  // logcli
+        in_json("{\"log\":\"\\u001b[1mn01:\\u001b[0m ", "\\n\"}")}) {
+    const PlainLog log = without_labels(text);
+    EXPECT_EQ(lines_of(log.text), lines_of(kLog)) << text;
+    EXPECT_EQ(log.label, "");
+  }
+  for (const char* line : {"{\"log\":\"8  1.0", "{\"log\":1}\n", "{}\n", "8  1.0\n"}) {
+    const PlainLog log = without_labels(docker + line);
+    EXPECT_EQ(log.text, docker + line);
+    EXPECT_EQ(log.label, "{\"log\":\"");
   }
 }
 

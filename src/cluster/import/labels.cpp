@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "cluster/import/text.h"
 
 namespace fabricbench::cluster {
@@ -56,6 +58,17 @@ std::string without_colours(std::string_view text) {
   return plain;
 }
 
+/// What a program printed of which all lines are entries in JSON; the text itself where it is none of these.
+std::string without_json(std::string_view text) {
+  std::string plain;
+  for (TextLines lines(text); lines.next();) {
+    const auto printed = printed_in(lines.line());
+    if (!printed) return std::string(text);
+    plain += *printed;
+  }
+  return plain;
+}
+
 /// What stands before the first line that a tool is known to begin, without blanks around it; empty where there is
 /// nothing.
 std::string_view before_first_line(std::string_view text) {
@@ -94,10 +107,23 @@ std::optional<std::size_t> length_of_label(std::string_view line, std::string_vi
 
 }  // namespace
 
+std::optional<std::string> printed_in(std::string_view line) {
+  if (!line.starts_with('{')) return std::nullopt;
+  const auto entry = nlohmann::json::parse(line, nullptr, false);
+  for (const auto& [key, end] : {std::pair("log", ""), std::pair("line", "\n")}) {  // docker keeps the line's end
+    const auto found = entry.find(key);
+    if (found != entry.end() && found->is_string()) return found->get<std::string>() + end;
+  }
+  return std::nullopt;
+}
+
 PlainLog without_labels(std::string_view text) {
-  PlainLog log{without_colours(text), ""};
+  PlainLog log{without_colours(without_json(text)), ""};
   const std::string form(before_first_line(log.text));
-  if (form.empty()) return log;
+  if (form.empty() || form.starts_with('{')) {  // not all lines are JSON
+    log.label = one_line(form);
+    return log;
+  }
   std::string plain;
   for (TextLines lines(log.text); lines.next();) {
     std::string_view line = std::string_view(log.text).substr(lines.begin(), lines.end() - lines.begin());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,9 +12,14 @@ struct PlainLog {
   std::string label;  ///< what stands before the tool's first line and was not understood, so that it is still there
 };
 
-/// Takes away colours, and what launchers and collectors of logs put before each line: times, hosts, ranks, pods, as
-/// mpirun, srun, pdsh, kubectl, journalctl or ts do. The label of the first line that a tool is known to begin shows
-/// the form: words of letters and digits may differ from line to line, what stands between them may not.
+/// What a program printed, of an entry of a log in JSON: `{"log":"...\n","stream":"stdout",...}` of docker's json-file,
+/// `{"line":"...",...}` of Loki. Nothing where a line is no such entry.
+[[nodiscard]] std::optional<std::string> printed_in(std::string_view line);
+
+/// Takes away colours, JSON around all lines, and what launchers and collectors of logs put before each line: times,
+/// hosts, ranks, pods, as mpirun, srun, pdsh, kubectl, journalctl or ts do. The label of the first line that a tool is
+/// known to begin shows the form: words of letters and digits may differ from line to line, what stands between them
+/// may not.
 [[nodiscard]] PlainLog without_labels(std::string_view text);
 
 }  // namespace fabricbench::cluster

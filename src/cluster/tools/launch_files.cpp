@@ -16,6 +16,7 @@
 #include "cluster/baseline/comparison_text.h"
 #include "cluster/baseline/file.h"
 #include "cluster/baseline/launch_recorder.h"
+#include "cluster/import/labels.h"
 #include "cluster/tools/context_version.h"
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/launch_logs.h"
@@ -148,10 +149,10 @@ class RunReader {
 /// What a file holds.
 enum class Form { kRuns, kBaseline, kLog };
 
-/// By the first line. Records are lines of JSON, and logs are not.
+/// By the first line. Records are lines of JSON, and logs are not, but for containers' logs.
 Form form_of(std::string_view line) {
   if (baseline::is_first_line(line)) return Form::kBaseline;
-  return line.starts_with('{') ? Form::kRuns : Form::kLog;
+  return line.starts_with('{') && !printed_in(line) ? Form::kRuns : Form::kLog;
 }
 
 [[noreturn]] void refuse_log(const std::string& path, bool is_empty = false) {
