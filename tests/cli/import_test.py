@@ -129,6 +129,13 @@ class SecondFiles(ImportTest):  # 1 rank, 2 s
         records = self.records("auto", self.folder(files))
         self.assertEqual(sum(record.get("status") == "failed" for record in records), 3)
 
+    def test_may_name_wrong_data(self):
+        files = SETS["perftest"][0](healthy)
+        for b in (0, 2, 4):
+            files[f"{HOSTS[1]}_{HOSTS[b]}.err"] = "VALIDATION: FAILED - 12 error(s), first at QP 0, Chunk 1, Offset 4096\n"
+        stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(files))
+        self.assertIn("wrong data", stdout)
+
     def test_of_the_other_way_tell_nothing(self):
         files = SETS["perftest"][0](healthy)
         files[f"{HOSTS[1]}_{HOSTS[0]}.log"] = files[f"{HOSTS[0]}_{HOSTS[1]}.log"].partition("#bytes")[0]

@@ -112,6 +112,9 @@ TEST(Labels, MayBeJson) {
   for (const std::string& text :
        {docker,
         in_json("{\"labels\":{\"pod\":\"a\"},\"line\":\"", "\",\"timestamp\":\"2024-07-29T12:34:56.7Z\"}"),  // logcli
+        in_json("{\"_PID\": \"48211\", \"MESSAGE\": \"", "\", \"PRIORITY\": \"6\"}"),  // journalctl -o json
+        in_json("{\"ts\":\"2026-03-03\",\"level\":\"info\",\"msg\":\"", "\"}"),
+        in_json("time=\"2026-03-03T09:14:00Z\" level=info msg=\"", "\""),  // logfmt
         in_json("{\"log\":\"\\u001b[1mn01:\\u001b[0m ", "\\n\"}")}) {
     const PlainLog log = without_labels(text);
     EXPECT_EQ(lines_of(log.text), lines_of(kLog)) << text;

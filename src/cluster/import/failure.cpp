@@ -61,6 +61,11 @@ std::string words_of_failure_in(std::string_view log) {
   return line.empty() ? how_it_broke_off(log) : line;
 }
 
+std::string wrong_data_in(std::string_view log) {
+  static const Words words = {"validation: failed", "data validation error"};
+  return first_line_with(log, words);
+}
+
 std::string why_it_failed(std::string_view log) {
   if (std::string line = words_of_failure_in(log); !line.empty()) return line;
   std::string_view last;

@@ -9,6 +9,9 @@ namespace fabricbench::cluster {
 /// not count.
 [[nodiscard]] std::string words_of_failure_in(std::string_view log);
 
+/// The first line in which a check tells wrong data outside of a table, as one line for people; empty: there is none.
+[[nodiscard]] std::string wrong_data_in(std::string_view log);
+
 /// The reason why a log has no result: its words of failure, or else its last line.
 [[nodiscard]] std::string why_it_failed(std::string_view log);
 

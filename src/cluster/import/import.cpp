@@ -192,6 +192,8 @@ Imported import_unrecognised(const ImportSource& source) {
       std::any_of(kFormats.begin(), kFormats.end(), [&](const Format& format) { return format.is_of(source.text); });
   if (of_a_tool) {
     found.note(0, "it has lines of several tools; give a log for each");
+  } else if (const std::string wrong = wrong_data_in(without_labels(source.text).text); pair && !wrong.empty()) {
+    found.add_wrong(found.between(pair->from, pair->to, {}), fmt::format("'{}'", wrong));
   } else if (pair && !words.empty()) {
     found.add_failed(found.between(pair->from, pair->to, {}), words);
   } else if (pair) {

@@ -58,7 +58,7 @@ std::string without_colours(std::string_view text) {
   return plain;
 }
 
-/// What a program printed of which all lines are entries in JSON; the text itself where it is none of these.
+/// What a program printed of which all lines are entries of a log; the text itself where it is none of these.
 std::string without_json(std::string_view text) {
   std::string plain;
   for (TextLines lines(text); lines.next();) {
@@ -108,11 +108,22 @@ std::optional<std::size_t> length_of_label(std::string_view line, std::string_vi
 }  // namespace
 
 std::optional<std::string> printed_in(std::string_view line) {
-  if (!line.starts_with('{')) return std::nullopt;
-  const auto entry = nlohmann::json::parse(line, nullptr, false);
-  for (const auto& [key, end] : {std::pair("log", ""), std::pair("line", "\n")}) {  // docker keeps the line's end
+  constexpr std::string_view kLogfmt = " msg=";
+  const std::size_t logfmt = line.find(kLogfmt);
+  if (!line.starts_with('{') && logfmt == std::string_view::npos) return std::nullopt;
+  // The text of logfmt is quoted as a string of JSON is.
+  nlohmann::json entry;
+  if (line.starts_with('{')) {
+    entry = nlohmann::json::parse(line, nullptr, false);
+  } else {
+    const std::string_view quoted = line.substr(0, line.rfind('"') + 1);
+    entry["msg"] = nlohmann::json::parse(quoted.substr(std::min(logfmt + kLogfmt.size(), quoted.size())), nullptr, false);
+  }
+  for (const char* key : {"log", "line", "msg", "message", "MESSAGE"}) {
     const auto found = entry.find(key);
-    if (found != entry.end() && found->is_string()) return found->get<std::string>() + end;
+    if (found == entry.end() || !found->is_string()) continue;
+    const bool keeps_end = key == std::string_view("log");  // docker
+    return found->get<std::string>() + (keeps_end ? "" : "\n");
   }
   return std::nullopt;
 }

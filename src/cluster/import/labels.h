@@ -13,10 +13,11 @@ struct PlainLog {
 };
 
 /// What a program printed, of an entry of a log in JSON: `{"log":"...\n","stream":"stdout",...}` of docker's json-file,
-/// `{"line":"...",...}` of Loki. Nothing where a line is no such entry.
+/// `{"line":"...",...}` of Loki, `{"MESSAGE":"...",...}` of journalctl, `msg` or `message` of others; or of logfmt:
+/// `level=info msg="..."`. Nothing where a line is no such entry.
 [[nodiscard]] std::optional<std::string> printed_in(std::string_view line);
 
-/// Takes away colours, JSON around all lines, and what launchers and collectors of logs put before each line: times,
+/// Takes away colours, JSON or logfmt around all lines, and what launchers and collectors of logs put before each line: times,
 /// hosts, ranks, pods, as mpirun, srun, pdsh, kubectl, journalctl or ts do. The label of the first line that a tool is
 /// known to begin shows the form: words of letters and digits may differ from line to line, what stands between them
 /// may not.

@@ -120,7 +120,7 @@ class PerftestReader {
 
   void take_line(ToolRun& run, std::string_view line) {
     const auto words = words_of(line);
-    if (has(line, "VALIDATION: FAILED")) {
+    if (!wrong_data_in(line).empty()) {
       run.wrong = {lines_.number(), one_line(line)};
     } else if (column_.place > 0) {
       // Behind the table of both ends, --report-both has one of each.

@@ -174,7 +174,7 @@ void take_row(ToolRun& run, const TextLines& lines, const FigureColumn& column) 
   if (!size || (words.size() < 2 && lines.is_whole())) return;  // a launcher's
   const auto figure = column.place < words.size() ? number_in(words[column.place]) : std::nullopt;
   if (!figure) return take_row(run, lines, std::nullopt);
-  SizeRow row{.size_bytes = *size, .wrong = words.back() == "Fail" ? "the check says Fail" : ""};
+  SizeRow row{.size_bytes = *size, .wrong = words.back().starts_with("Fail") ? "the check says Fail" : ""};
   const double value = *figure * column.worth;
   row.time_s = value;
   if (column.is_rate) {

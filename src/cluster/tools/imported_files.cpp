@@ -219,7 +219,8 @@ void Importer::read_unrecognised() {
     Imported found = import_unrecognised({readable_name(path.name), text, 0});
     const auto way = way_named_by(path.name);
     const bool like_others = way && shapes.contains(shape_of(way->first)) && shapes.contains(shape_of(way->second));
-    const bool is_second = way && known.contains(*way) && failure_of_program_in(text).empty();
+    const bool is_second =
+        way && known.contains(*way) && failure_of_program_in(text).empty() && wrong_data_in(text).empty();
     if (is_second) continue;
     if (like_others && !found.readings.empty()) {
       failed.emplace_back(path, std::move(found));

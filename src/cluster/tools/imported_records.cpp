@@ -167,8 +167,8 @@ void give_records(const ImportedFiles& imported, const RecordTaker& take) {
     for (std::size_t i = 0; i < found.readings.size(); ++i) {
       const Reading& reading = found.readings[i];
       LogStratum stratum = stratum_of(found, reading);
-      const bool failed = reading.outcome == Outcome::kFailed;
-      if (failed && stratum.size_bytes == ImportedKind::kNoSize) stratum = norm.complete(stratum, file.kind);
+      const bool is_measured = reading.outcome == Outcome::kMeasured;
+      if (!is_measured && stratum.size_bytes == ImportedKind::kNoSize) stratum = norm.complete(stratum, file.kind);
       if (!has_rails) stratum.from_rail = stratum.to_rail = "";
       RecordedReading record = record_of(found, hosts, reading, stratum);
       if (reason != found.reasons.end() && reason->first == i) record.reason = (reason++)->second;
