@@ -14,8 +14,10 @@ test-rdma:
 	scripts/test.sh --all --only rdma
 
 # Rewrites the tables of docs/slow-links.md.
-simulate: all
-	scripts/simulate.py --build build
+simulate:
+	cmake --preset ci
+	cmake --build --preset ci --target simulate_fabric
+	tests/simulation/simulate.py --build build
 
 # Sweeps over 16 hosts made of network namespaces, with planted faults: half an hour.
 test-cluster: all

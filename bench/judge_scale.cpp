@@ -13,8 +13,8 @@
 
 #include "cluster/attribution/attribution.h"
 #include "cluster/schedule.h"
-#include "cluster/simulation/fabric.h"
 #include "common/host/usage.h"
+#include "simulation/fabric.h"
 
 namespace fabricbench::cluster {
 namespace {

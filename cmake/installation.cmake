@@ -32,7 +32,7 @@ endforeach()
 # Scripts for users; the others build or test the sources.
 install(DIRECTORY scripts DESTINATION ${FABRICBENCH_SHAREDIR} USE_SOURCE_PERMISSIONS
         PATTERN __pycache__ EXCLUDE
-        REGEX "/scripts/(fuzz|quickstart|test)\\.sh$|/scripts/(mutants|simulate|summarize_tests)\\.py$" EXCLUDE)
+        REGEX "/scripts/(fuzz|quickstart|test)\\.sh$|/scripts/(mutants|summarize_tests)\\.py$" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${FABRICBENCH_SHAREDIR} USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY results/presets DESTINATION ${FABRICBENCH_SHAREDIR})
 install(FILES docs/output.schema.json DESTINATION ${FABRICBENCH_SHAREDIR})

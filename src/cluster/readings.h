@@ -1,5 +1,5 @@
 // The readings of a sweep over pairs of hosts, as plain data. They come from records (cluster/tools), from pairwise_bw
-// while it runs, or from the simulator.
+// while it runs, or from the simulator of tests.
 #pragma once
 
 #include <array>

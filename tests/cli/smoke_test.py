@@ -7,7 +7,7 @@ from launch import PROGRAMS, TEST_PROGRAMS, ProgramTest, rows
 OK, MISSING = 0, 3
 NAMES = sorted(path.name for path in TEST_PROGRAMS.iterdir()
                if path.is_symlink() and not path.name.endswith("_cuda_aware"))
-TOOLS = ("find_slow_links", "list_hosts", "plan_sweep", "simulate_fabric")
+TOOLS = ("find_slow_links", "list_hosts", "plan_sweep")
 SHORT = {"pairwise_bw": ("-b", 64, "-n", 2), "barrier_perf": ("-n", 2)}
 
 

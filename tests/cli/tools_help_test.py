@@ -11,7 +11,7 @@ from launch import PROGRAMS
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 COLUMNS = 80  # of a terminal
-TOOLS = ("fabricbench compare", "find_slow_links", "list_hosts", "plan_sweep", "simulate_fabric")
+TOOLS = ("fabricbench compare", "find_slow_links", "list_hosts", "plan_sweep")
 
 
 def said(tool, option):

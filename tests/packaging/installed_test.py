@@ -13,7 +13,7 @@ LANGUAGES = {"linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm"
 VERBS = {"libibverbs", "librdmacm", "libnl-3", "libnl-route-3"}
 HWLOC = {"libhwloc", "libudev", "libcap", "libz"}
 ADAPTERS = re.compile(r"^(rdma_|gpudirect_rdma_)")
-WITHOUT_MPI = {FRONT, "find_slow_links", "list_hosts", "plan_sweep", "simulate_fabric"}
+WITHOUT_MPI = {FRONT, "find_slow_links", "list_hosts", "plan_sweep"}
 
 
 def libraries_of(path):
@@ -143,7 +143,7 @@ class Use(InstalledTest):  # 2 ranks, 20 s
 
     def test_advice_names_installed_commands(self):
         record = self.work / "sweep.jsonl"
-        self.succeed(self.bin / self.command_of("simulate_fabric"), "--hosts", "8", "--fault", "host:3:0.8", "--records", record)
+        succeed(BUILD / "simulate_fabric", "--hosts", "8", "--fault", "host:3:0.8", "--records", record)
         result = run(self.bin / self.command_of("find_slow_links"), record)
         self.assertIn("fabricbench sweep_pairs -H ", result.stdout)
         self.assertNotIn("scripts/", result.stdout)

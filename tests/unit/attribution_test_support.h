@@ -15,7 +15,7 @@
 
 #include "cluster/attribution/attribution.h"
 #include "cluster/schedule.h"
-#include "cluster/simulation/fabric.h"
+#include "simulation/fabric.h"
 
 namespace fabricbench::cluster {
 

@@ -1,5 +1,5 @@
 // Sweeps of clusters whose GPUs and NICs go from host to host, as a scheduler gives them to one pod after another.
-// Shares nothing with the simulator of src/cluster/simulation.
+// Shares nothing with the simulator of tests/simulation.
 #pragma once
 
 #include <algorithm>

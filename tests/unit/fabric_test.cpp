@@ -1,4 +1,4 @@
-#include "cluster/simulation/fabric.h"
+#include "simulation/fabric.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/simulation/simulation.h"
+#include "simulation/simulation.h"
 
 using namespace fabricbench::cluster;
 

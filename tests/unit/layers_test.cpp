@@ -70,7 +70,6 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/planning", {"common/core", "cluster", "cluster/structure"}},
     {"cluster/hosts", {"common/core"}},
     {"cluster/report", {"common/core", "cluster", "cluster/hosts", "cluster/structure"}},
-    {"cluster/simulation", {"cluster", "cluster/attribution", "cluster/planning"}},
     {"cluster/sweep",
      {"common/core", "common/options", "common/record", "common/report", "common/mpi", "common/ranks", "common/watch",
       "common/measure", "common/engine", "cluster", "cluster/attribution", "cluster/planning", "cluster/report"}},
@@ -80,7 +79,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/tools",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster",
       "cluster/attribution", "cluster/baseline", "cluster/import", "cluster/planning", "cluster/hosts",
-      "cluster/report", "cluster/simulation"}}};
+      "cluster/report"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
@@ -115,7 +114,6 @@ const std::map<std::string, Names> kLibraries = {
       "cluster/hosts",
       "cluster/import",
       "cluster/report",
-      "cluster/simulation",
       "cluster/sweep",
       "cluster/tools",
       "manuals"}},

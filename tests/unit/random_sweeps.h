@@ -1,5 +1,5 @@
 // Sweeps with anything in them: fabrics, faults, failures, repeats, rails and leaves by chance. Made here, and not by
-// cluster/simulation, so that no mistake is on both sides.
+// tests/simulation, so that no mistake is on both sides.
 #pragma once
 
 #include <algorithm>

@@ -90,7 +90,6 @@ constexpr std::array kGpus = {
 constexpr std::array kHosts = {
     CatalogueEntry{"list_hosts", StartedAs::kAlone, "hosts of a list, a host file or the surrounding job"},
     CatalogueEntry{"plan_sweep", StartedAs::kAlone, "the next round of pairs of a sweep"},
-    CatalogueEntry{"simulate_fabric", StartedAs::kAlone, "a sweep over a simulated fabric with planted faults"},
 };
 
 constexpr std::array kCatalogue = {

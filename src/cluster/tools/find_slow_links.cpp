@@ -18,7 +18,6 @@
 #include "cluster/report/verdict_text.h"
 #include "cluster/tools/imported_files.h"
 #include "cluster/tools/record_file.h"
-#include "cluster/tools/record_writer.h"
 #include "cluster/tools/share.h"
 #include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"

@@ -1,4 +1,4 @@
-#include "cluster/simulation/fabric.h"
+#include "simulation/fabric.h"
 
 #include <algorithm>
 #include <charconv>

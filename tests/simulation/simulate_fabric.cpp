@@ -2,12 +2,15 @@
 // found and how many healthy parts are blamed.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,13 +18,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster/report/verdict_text.h"
-#include "cluster/simulation/fabric.h"
-#include "cluster/simulation/simulation.h"
-#include "cluster/tools/record_writer.h"
-#include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"
 #include "common/core/error.h"
 #include "common/core/shuffle.h"
+#include "common/record/json.h"
+#include "common/record/reading.h"
+#include "simulation/fabric.h"
+#include "simulation/simulation.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -264,9 +267,64 @@ void study(const SimulationOptions& options) {
   options.json ? print_json(score) : print_score(score);
 }
 
+ReadingStatus status_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMeasured: return ReadingStatus::kOk;
+    case Outcome::kFailed: return ReadingStatus::kFailed;
+    case Outcome::kWrong: return ReadingStatus::kWrong;
+    case Outcome::kNotTried: break;
+  }
+  return ReadingStatus::kNotTried;
+}
+
+template <typename Record>
+std::string json_line_of(const Record& record) {
+  return record::json_line(record::to_json(record));
+}
+
+/// The sweep in the format of scripts/sweep_pairs.sh (docs/output.md): a line with the hosts, a line for each host with
+/// a known leaf, and a line for each reading.
+std::string records_of(const Sweep& sweep) {
+  std::string text = json_line_of(SweepStart{sweep.hosts, ""});
+  for (std::size_t host = 0; host < sweep.leaf_of.size(); ++host) {
+    if (sweep.leaf_of[host] == Sweep::kNoLeaf) continue;
+    text += json_line_of(HostLocality{sweep.hosts[host], sweep.leaves[static_cast<std::size_t>(sweep.leaf_of[host])]});
+  }
+  const auto name = [](const std::vector<std::string>& names, std::int32_t place) -> std::string_view {
+    return names[static_cast<std::size_t>(place)];
+  };
+  auto reason = sweep.reasons.begin();
+  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
+    const Reading& reading = sweep.readings[i];
+    const std::string_view kind = name(sweep.kinds, reading.kind);
+    RecordedReading record;
+    record.from_end.host = name(sweep.hosts, reading.from);
+    record.to_end.host = name(sweep.hosts, reading.to);
+    record.from_end.rail = name(sweep.rails, reading.from_rail);
+    record.to_end.rail = name(sweep.rails, reading.to_rail);
+    record.test = kind.substr(0, kind.find(' '));  // a kind consists of the test's name and the size
+    record.size = kSize;
+    record.status = status_of(reading.outcome);
+    record.both_ways = reading.both_ways;
+    if (reading.outcome == Outcome::kMeasured) record.bandwidth = static_cast<double>(reading.rate);
+    record.round = reading.round;
+    record.concurrent = reading.concurrent;
+    if (reason != sweep.reasons.end() && reason->first == i) record.reason = (reason++)->second;
+    text += json_line_of(record);
+  }
+  return text;
+}
+
+void write_records(const std::string& path, const Sweep& sweep) {
+  const std::string text = records_of(sweep);
+  if (path == "-") return fmt::print("{}", text);
+  std::ofstream file(path);
+  if (!(file << text).flush()) throw Error(ExitStatus::kMissing, fmt::format("cannot write --records '{}'", path));
+}
+
 void show_one(const SimulationOptions& options) {
   const SimulatedSweep simulated = sweep_over(options, fabric_of(options, 0));
-  if (!options.records.empty()) write_text_file(options.records, records_of(simulated.sweep, kSize), "--records");
+  if (!options.records.empty()) write_records(options.records, simulated.sweep);
   if (options.records == "-") return;
   VerdictSettings settings;
   settings.tolerance = options.tolerance;

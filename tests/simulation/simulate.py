@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BEGIN = "<!-- simulation -->"
 END = "<!-- end of simulation -->"
 NOISE = ("0.01", "0.03")

@@ -5,8 +5,8 @@
 
 #include "cluster/planning/planner.h"
 #include "cluster/readings.h"
-#include "cluster/simulation/fabric.h"
 #include "cluster/verdict.h"
+#include "simulation/fabric.h"
 
 namespace fabricbench::cluster {
 

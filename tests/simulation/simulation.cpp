@@ -1,4 +1,4 @@
-#include "cluster/simulation/simulation.h"
+#include "simulation/simulation.h"
 
 #include <algorithm>
 #include <cstddef>
