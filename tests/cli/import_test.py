@@ -8,8 +8,8 @@ from pathlib import Path
 
 from finding import CLEAN, MISSING, NOT_JUDGED, SLOW, USAGE
 from launch import PROGRAMS
-from other_tools import (HOSTS, SETS, SIZE, SLOW_HOST, ImportTest, csv_text, healthy, nccl_log, osu_log, pair_logs, perftest_log,
-                         with_slow_host)
+from other_tools import (HOSTS, SETS, SIZE, SLOW_HOST, ImportTest, csv_text, healthy, iperf3_log, nccl_log, osu_log, pair_logs,
+                         perftest_log, with_slow_host)
 from reporting import Page, Reporting
 
 
@@ -231,6 +231,14 @@ class Logs(ImportTest):  # 1 rank, 2 s
         records = self.records("auto", self.folder(files))[1:]
         self.assertEqual([record["test"] for record in records[:4]], ["osu_bw", "osu_bibw"] * 2)
         self.assertEqual([record["both_ways"] for record in records[:4]], [False, True] * 2)
+
+    def test_of_iperf3_and_another_tool(self):
+        files = pair_logs(with_slow_host, lambda a, b, rate: perftest_log(a, b, rate) + iperf3_log(a, b, rate), itertools.permutations)
+        records = self.records("auto", self.folder(files))[1:]
+        self.assertEqual([record["test"] for record in records], ["ib_write_bw", "iperf3"] * 30)
+        records = self.records("iperf3", self.folder(files))[1:]
+        self.assertEqual([record["test"] for record in records], ["iperf3"] * 30)
+        self.refused(NOT_JUDGED, "it has lines of several tools", "--import", "osu", self.folder(files))
 
     def test_of_a_rail_have_its_name(self):
         files = {}

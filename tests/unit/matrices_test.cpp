@@ -56,6 +56,20 @@ TEST(MpiGraph, NamesRanksOfOneHost) {
             (Texts{"a rank0 > b rank0 mpiGraph -1 = 1.04858", "a rank1 > b rank0 mpiGraph -1 = 2.09715"}));
 }
 
+TEST(MpiGraph, MayNameHostsWithoutRanks) {
+  std::string text = kMpiGraph;
+  for (const char* rank : {":0", ":1", ":2"}) {
+    for (std::size_t at = text.find(rank); at != std::string::npos; at = text.find(rank)) text.erase(at, 2);
+  }
+  EXPECT_EQ(told(mpigraph(text)), told(mpigraph(kMpiGraph)));
+  EXPECT_EQ(noted(mpigraph(text)), Texts{});
+  EXPECT_EQ(told(mpigraph("Recv\ta\ta\tb\t\na from\t0\t0\t1\t\na from\t0\t0\t1000\t\nb from\t0\t2000\t0\t\n")).back(),
+            "a rank1 > b rank0 mpiGraph -1 = 2.09715");
+  EXPECT_EQ(noted(mpigraph("Recv\ta\tb\t\nc from\t0\t1\t\nEND mpiGraph\n")),
+            (Texts{"2: 'c' is not a rank of the table; the row is left out"}));
+  EXPECT_EQ(told(mpigraph("START mpiGraph\nRecv buffer full\nSend nothing\n" + kMpiGraph)), told(mpigraph(kMpiGraph)));
+}
+
 TEST(MpiGraph, TellsWhatIsBroken) {
   EXPECT_EQ(noted(mpigraph("Send\ta:0\tb:1\t\na:0 to\t0\t\nb:7 to\t1\t0\t\nb:1 to\tx\t0\t\nEND mpiGraph\n")),
             (Texts{"3: 'b:7' is not a rank of the table; the row is left out", "2: the row has 1 figures for 2 ranks",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -150,16 +149,20 @@ std::optional<ImportKind> import_kind_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<ImportKind> recognise(std::string_view text) {
-  std::optional<ImportKind> found;
+std::vector<ImportKind> kinds_in(std::string_view text) {
+  std::vector<ImportKind> found;
   for (const Format& format : kFormats) {
     if (!format.is_of(text)) continue;
     // iperf3's messages may stand in a log of another tool, where somebody looked whether its server is free.
-    if (found && format.kind == ImportKind::kIperf3 && !has_any(text, {"[ ID]", "\"start\""})) continue;
-    if (found) return std::nullopt;
-    found = format.kind;
+    if (!found.empty() && format.kind == ImportKind::kIperf3 && !has_any(text, {"[ ID]", "\"start\""})) continue;
+    found.push_back(format.kind);
   }
   return found;
+}
+
+std::optional<ImportKind> recognise(std::string_view text) {
+  const std::vector<ImportKind> kinds = kinds_in(text);
+  return kinds.size() == 1 ? std::optional(kinds.front()) : std::nullopt;
 }
 
 std::string_view unread_tool_of(std::string_view text) {

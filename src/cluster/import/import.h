@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/import/imported.h"
 
@@ -35,7 +36,10 @@ enum class ImportKind : std::uint8_t {
 /// Whether a file of the kind is of one pair, which its name may tell.
 [[nodiscard]] bool is_of_a_pair(ImportKind kind);
 
-/// What wrote a text, by words that no other tool prints; nothing where none or several could have.
+/// What wrote a text, by words that no other tool prints.
+[[nodiscard]] std::vector<ImportKind> kinds_in(std::string_view text);
+
+/// The same; nothing where none or several could have.
 [[nodiscard]] std::optional<ImportKind> recognise(std::string_view text);
 
 /// The tool that wrote a text, if it is one that is not read; empty where nothing tells.

@@ -29,13 +29,12 @@ struct MpiGraphTable {
   std::vector<Row> rows;
 };
 
-/// The host in a title such as `node01:0`, whose number is the rank; empty if it is no such title.
+/// The host in a title such as `node01:0`, whose number is the rank, or `node01`; empty if it is no such title.
 std::string host_of_title(std::string_view title) {
   const std::size_t colon = title.rfind(':');
   const std::string_view host = title.substr(0, colon);
-  return colon != std::string_view::npos && integer_in(title.substr(colon + 1)) && is_host_name(host)
-             ? std::string(host)
-             : "";
+  const bool is_rank = colon == std::string_view::npos || integer_in(title.substr(colon + 1));
+  return is_rank && is_host_name(host) ? std::string(host) : "";
 }
 
 /// What the next tab ends. In copies from a terminal, tabs are blanks: there, `to` and the like belong to a title.
@@ -98,7 +97,8 @@ void MpiGraphReader::take(const TextLines& lines) {
   if (line.starts_with(kSizeOfFork)) kind_.size_bytes = first_integer_in(line.substr(kSizeOfFork.size()));
   if (cells[0] == "MsgSize" && cells.size() > 1) kind_.size_bytes = first_integer_in(cells[1]);
   if (line.starts_with("Send max: ") && line.ends_with(" MB/s")) unit_ = kMegabyte;  // of the same program
-  if ((cells[0] == "Send" || cells[0] == "Recv") && cells.size() > 1) begin_table(lines.number(), cells);
+  const bool are_titles = has_any(lines.line(), {"\t", ":"});                        // and no other line of words
+  if (are_titles && (cells[0] == "Send" || cells[0] == "Recv") && cells.size() > 1) begin_table(lines.number(), cells);
   if (!tables_.empty() && (cells[0].ends_with(" to") || cells[0].ends_with(" from"))) take_row(lines.number(), cells);
 }
 
@@ -120,7 +120,12 @@ void MpiGraphReader::begin_table(std::int64_t line, const std::vector<std::strin
 void MpiGraphReader::take_row(std::int64_t line, const std::vector<std::string_view>& cells) {
   MpiGraphTable& table = tables_.back();
   const std::string_view title = trimmed(cells[0].substr(0, cells[0].rfind(' ')));
-  const auto rank = integer_in(title.substr(title.rfind(':') + 1));
+  std::optional<std::int64_t> rank = integer_in(title.substr(title.rfind(':') + 1));
+  if (!has(title, ":")) {  // rows are in the order of ranks
+    const auto next =
+        table.hosts.begin() + static_cast<std::ptrdiff_t>(std::min(table.rows.size(), table.hosts.size()));
+    rank = std::find(next, table.hosts.end(), title) - table.hosts.begin();
+  }
   if (!rank || *rank < 0 || static_cast<std::size_t>(*rank) >= table.hosts.size()) {
     found_.note(line, fmt::format("'{}' is not a rank of the table; the row is left out", one_line(title)));
     return;

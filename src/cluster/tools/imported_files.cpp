@@ -160,6 +160,14 @@ void Importer::read(const Path& path) {
     if (!request_.kind) return all_.records.push_back(path.name);
     return unread_.push_back({path, "it is a file of records, which is read without --import"});
   }
+  const std::vector<ImportKind> kinds = kinds_in(text);
+  const bool has_wanted = !request_.kind || std::find(kinds.begin(), kinds.end(), *request_.kind) != kinds.end();
+  if (kinds.size() == 2 && kinds[1] == ImportKind::kIperf3 && has_wanted) {  // whose lines are like no other tool's
+    for (const ImportKind kind : kinds) {
+      if (request_.kind.value_or(kind) == kind) read_as(kind, path, text);
+    }
+    return;
+  }
   const std::optional<ImportKind> recognised = recognise(text);
   if (const auto tool = unread_tool_of(text); !recognised && !tool.empty()) {
     return unread_.push_back(
