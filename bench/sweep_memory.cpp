@@ -24,7 +24,6 @@
 #include "common/report/csv.h"
 #include "common/report/endpoint_statistics.h"
 #include "common/report/json_lines.h"
-#include "common/report/matrix_csv.h"
 #include "common/report/sweep_facts.h"
 #include "common/report/sweep_table.h"
 

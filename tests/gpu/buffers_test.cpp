@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/cuda/driver.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cuda {

@@ -1,6 +1,6 @@
 // An MPI datatype of more elements than a call can count.
 
-#include "common/mpi/block.h"
+#include "common/mpi/mpi_backend.h"
 
 #include <gtest/gtest.h>
 

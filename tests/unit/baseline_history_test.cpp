@@ -6,7 +6,6 @@
 #include <random>
 
 #include "baseline_test_support.h"
-#include "cluster/baseline/change_points.h"
 #include "cluster/baseline/comparison.h"
 
 namespace fabricbench::baseline {

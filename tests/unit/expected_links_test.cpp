@@ -1,6 +1,5 @@
 #include "cluster/expected/expectation.h"
 #include "cluster/expected/link_rate.h"
-#include "cluster/expected/path.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Buffers in huge pages, of which this machine may have none.
 
-#include "common/host/huge_pages.h"
+#include "common/host/memory.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/rdma/huge_page_buffers.h"
+#include "common/backends/rdma/buffers.h"
 #include "fake_root.h"
 #include "missing_error.h"
 

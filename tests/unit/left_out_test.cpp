@@ -1,6 +1,6 @@
 // How the banner tells of devices that a run does without.
 
-#include "common/backends/rdma/left_out.h"
+#include "common/backends/rdma/port_choice.h"
 
 #include <gtest/gtest.h>
 

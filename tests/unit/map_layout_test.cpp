@@ -14,7 +14,6 @@
 
 #include "cluster/attribution/attribution.h"
 #include "cluster/report/share_matrix.h"
-#include "cluster/report/sweep_map.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cluster;

@@ -1,4 +1,4 @@
-#include "common/report/matrix_csv.h"
+#include "common/report/csv.h"
 
 #include <gtest/gtest.h>
 

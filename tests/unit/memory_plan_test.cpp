@@ -1,4 +1,4 @@
-#include "common/engine/memory_plan.h"
+#include "common/engine/setup.h"
 
 #include <gtest/gtest.h>
 

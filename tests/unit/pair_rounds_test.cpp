@@ -1,4 +1,3 @@
-#include "common/engine/pair_rounds.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/backends/rdma_cm/exchange.h"
-#include "common/backends/rdma_cm/message.h"
 #include "common/backends/rdma_cm/side.h"
 #include "fake_link.h"
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <string>
 
-#include "common/backends/verbs/data_direct.h"
 #include "common/backends/verbs/explain.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"

@@ -1,4 +1,4 @@
-#include "common/engine/round_report.h"
+#include "common/engine/round_work.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/report/running_median.h"
+#include "common/report/sweep_table.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/report/sweep_map.h"
+#include "cluster/report/map_layout.h"
 #include "cluster/report/verdict_lists.h"
 #include "verdict_text_test_support.h"
 

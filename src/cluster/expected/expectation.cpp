@@ -1,20 +1,37 @@
 #include "cluster/expected/expectation.h"
 
 #include <algorithm>
-#include <map>
+#include <bit>
+#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "cluster/baseline/comparison_text.h"
-#include "cluster/expected/link_rate.h"
-#include "cluster/expected/path.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/record/json.h"
 #include "common/record/text_table.h"
 
 namespace fabricbench::expected {
 namespace {
+
+using Names = std::vector<std::string_view>;  // of switches, from the top down
+
+Names names_in(std::string_view switches) {
+  Names names;
+  while (!switches.empty()) {
+    const std::size_t dot = std::min(switches.find('.'), switches.size());
+    names.push_back(switches.substr(0, dot));
+    switches.remove_prefix(std::min(dot + 1, switches.size()));
+  }
+  return names;
+}
+
+/// Whether nothing but the operation itself was under way.
+bool was_alone(const Context& context) {
+  return context.figure == Figure::kLatency ||
+         (context.figure == Figure::kCollective && context.options.timing == Timing::kIsolated);
+}
 
 /// Clocks and counters are not exact.
 constexpr double kAboveLimit = 1.02;
@@ -157,6 +174,34 @@ record::TextTable row_table() {
 }
 
 }  // namespace
+
+Paths::Paths(const Context& context) : context_(context) {
+  for (const HostFacts& host : context.host_facts) switches_of_[host.name] = host.switches;
+}
+
+int Paths::most_switches(const GroupFacts& group) const {
+  Names common;
+  std::size_t levels = 0;
+  for (std::size_t i = 0; i < group.host_names.size(); ++i) {
+    const auto known = switches_of_.find(group.host_names[i]);
+    if (known == switches_of_.end() || known->second.empty()) return 0;
+    const Names names = names_in(known->second);
+    levels = std::max(levels, names.size());
+    if (i == 0) common = names;
+    common.erase(std::mismatch(common.begin(), common.end(), names.begin(), names.end()).first, common.end());
+  }
+  // Up from one host's leaf to the switch above all, and down again. Hosts without a switch above all have two on top.
+  const std::size_t below = levels - common.size();
+  return static_cast<int>(2 * below + (common.empty() ? 0 : 1));
+}
+
+Seconds Paths::path_latency(const GroupFacts& group, const Latency& latency) const {
+  const auto hosts = static_cast<std::uint64_t>(group.host_names.size());
+  if (latency.ends <= 0 || hosts < 2 || !was_alone(context_)) return 0;
+  const auto messages = static_cast<int>(std::bit_width(hosts - 1));
+  const int switches = std::max(1, most_switches(group)) + messages - 1;
+  return messages * latency.ends + switches * latency.of_switch;
+}
 
 Expectation expect(const Context& context, const std::vector<MeasuredRow>& rows, const baseline::DeviceBytes& bytes,
                    const ExpectationSettings& settings) {

@@ -14,8 +14,8 @@
 
 #include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
+#include "cluster/report/map_layout.h"
 #include "cluster/report/names.h"
-#include "cluster/report/sweep_map.h"
 #include "cluster/report/verdict_lists.h"
 #include "cluster/sorted_unique.h"
 #include "common/core/plain_text.h"

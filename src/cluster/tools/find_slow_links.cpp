@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,10 +20,10 @@
 #include "cluster/tools/imported_files.h"
 #include "cluster/tools/record_file.h"
 #include "cluster/tools/share.h"
-#include "cluster/tools/text_file.h"
 #include "cluster/tools/tool.h"
 #include "cluster/tools/verdict_record.h"
 #include "common/core/error.h"
+#include "common/core/handle.h"
 #include "common/core/plain_text.h"
 #include "common/core/script_command.h"
 #include "common/core/units.h"
@@ -30,6 +31,23 @@
 
 namespace fabricbench::cluster {
 namespace {
+
+[[noreturn]] void refuse(ExitStatus status, const std::string& path, std::string_view what) {
+  const std::string name = path == "-" ? "standard output" : fmt::format("{} '{}'", what, path);
+  throw Error(status, fmt::format("cannot write {}: {}; check the path, its permissions and the free space", name,
+                                  std::system_category().message(errno)));
+}
+
+/// Writes a file, replacing existing contents, or to standard output for `-`. `what` is the source of the name in
+/// messages, such as `--json`. Throws Error if the text cannot be written completely.
+void write_text_file(const std::string& path, std::string_view text, std::string_view what) {
+  Handle<std::FILE, &std::fclose> owned(path == "-" ? nullptr : std::fopen(path.c_str(), "w"));
+  if (!owned && path != "-") refuse(ExitStatus::kMissing, path, what);
+  std::FILE* const file = owned ? owned.get() : stdout;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (!written || std::fflush(file) != 0) refuse(ExitStatus::kFailure, path, what);
+  if (owned && std::fclose(owned.release()) != 0) refuse(ExitStatus::kFailure, path, what);
+}
 
 constexpr const char* kName = "find_slow_links";
 

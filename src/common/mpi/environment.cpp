@@ -1,17 +1,34 @@
 #include "common/mpi/environment.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 
-#include <mpi.h>
-
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include "common/core/error.h"
 #include "common/mpi/check.h"
 
 namespace fabricbench::mpi {
 namespace {
+
+constexpr int kMpichCuda = 0;  // MPIX_GPU_SUPPORT_CUDA
+
+template <typename Function>
+Function* find(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+bool says_yes() {
+  if (auto* ask = find<int()>("MPIX_Query_cuda_support")) return ask() == 1;
+  if (auto* ask = find<int(int, int*)>("MPIX_GPU_query_support")) {
+    int supported = 0;
+    return ask(kMpichCuda, &supported) == 0 && supported == 1;
+  }
+  return false;
+}
 
 struct LauncherVariables {
   const char* name;
@@ -43,6 +60,12 @@ long number_in(const char* variable, long otherwise) {
 }
 
 }  // namespace
+
+std::string why_not_cuda_aware() {
+  if (says_yes()) return "";
+  return fmt::format("{} does not say that it is CUDA-aware; use one built with CUDA, or leave out --memory cuda",
+                     library());
+}
 
 Environment::Environment(int& argc, char**& argv) {
   // Not MPI_Init_thread: from MPI_THREAD_FUNNELED on, Open MPI takes locks that made an 8-byte all-reduce 40 %

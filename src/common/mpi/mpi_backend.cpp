@@ -9,6 +9,56 @@
 namespace fabricbench::mpi {
 namespace {
 
+constexpr std::size_t kPage = std::size_t{1} << 20;  // elements; an int counts enough pages
+
+MPI_Datatype contiguous(std::size_t count, MPI_Datatype of) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(static_cast<int>(count), of, &type), "MPI_Type_contiguous");
+  return type;
+}
+
+Half rounded(float value, Half) { return to_half(value); }
+Bfloat16 rounded(float value, Bfloat16) { return to_bfloat16(value); }
+
+struct Sum {
+  static float combine(float a, float b) { return a + b; }
+};
+struct Product {
+  static float combine(float a, float b) { return a * b; }
+};
+struct Minimum {
+  static float combine(float a, float b) { return std::min(a, b); }
+};
+struct Maximum {
+  static float combine(float a, float b) { return std::max(a, b); }
+};
+
+/// An MPI_User_function: MPI calls it with as many elements as it likes.
+template <typename T, typename Operation>
+void reduce_elements(void* in, void* in_out, int* count, MPI_Datatype* /*type*/) {
+  const T* from = static_cast<const T*>(in);
+  T* into = static_cast<T*>(in_out);
+  for (int i = 0; i < *count; ++i) {
+    into[i] = rounded(Operation::combine(to_float(into[i]), to_float(from[i])), T{});
+  }
+}
+
+MPI_Op commutative(MPI_User_function* function) {
+  MPI_Op op = MPI_OP_NULL;
+  check(MPI_Op_create(function, 1, &op), "MPI_Op_create");
+  return op;
+}
+
+template <typename T>
+void create_row(MPI_Op (&row)[names_of(Reduction{}).size()]) {
+  row[static_cast<std::size_t>(Reduction::kSum)] = commutative(&reduce_elements<T, Sum>);
+  row[static_cast<std::size_t>(Reduction::kProd)] = commutative(&reduce_elements<T, Product>);
+  row[static_cast<std::size_t>(Reduction::kMin)] = commutative(&reduce_elements<T, Minimum>);
+  row[static_cast<std::size_t>(Reduction::kMax)] = commutative(&reduce_elements<T, Maximum>);
+}
+
+bool is_ours(DataType type) { return type == DataType::kHalf || type == DataType::kBfloat16; }
+
 constexpr int kTag = 0;  // of all messages: messages between two ranks match in order
 
 /// Initial capacity for messages in flight, so that windows of the usual sizes allocate nothing while they are timed. A
@@ -61,6 +111,65 @@ int first_error(int code, const std::vector<MPI_Status>& statuses, std::size_t m
 }
 
 }  // namespace
+
+Block::Block(MPI_Datatype element, std::size_t elements) : element_(element), elements_(elements) {
+  MPI_Aint lower = 0;
+  MPI_Aint element_bytes = 0;
+  check(MPI_Type_get_extent(element, &lower, &element_bytes), "MPI_Type_get_extent");
+  MPI_Datatype page = contiguous(kPage, element);
+  MPI_Datatype parts[] = {contiguous(elements / kPage, page), contiguous(elements % kPage, element)};
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {0, static_cast<MPI_Aint>(elements / kPage * kPage) * element_bytes};
+  check(MPI_Type_create_struct(2, lengths, places, parts, &type_), "MPI_Type_create_struct");
+  check(MPI_Type_commit(&type_), "MPI_Type_commit");
+  check(MPI_Type_free(&page), "MPI_Type_free");
+  for (MPI_Datatype& part : parts) check(MPI_Type_free(&part), "MPI_Type_free");
+}
+
+Block::~Block() { MPI_Type_free(&type_); }
+
+MPI_Datatype mpi_datatype(DataType type) {
+  switch (type) {
+    case DataType::kInt8: return MPI_INT8_T;
+    case DataType::kUint8: return MPI_UINT8_T;
+    case DataType::kInt32: return MPI_INT32_T;
+    case DataType::kUint32: return MPI_UINT32_T;
+    case DataType::kInt64: return MPI_INT64_T;
+    case DataType::kUint64: return MPI_UINT64_T;
+    case DataType::kHalf:
+    case DataType::kBfloat16: return MPI_UINT16_T;
+    case DataType::kDouble: return MPI_DOUBLE;
+    case DataType::kF8e4m3:
+    case DataType::kF8e5m2: return MPI_UINT8_T;
+    case DataType::kFloat: break;
+  }
+  return MPI_FLOAT;
+}
+
+ReductionTable::ReductionTable() {
+  for (auto& row : ops_) {
+    row[static_cast<std::size_t>(Reduction::kSum)] = MPI_SUM;
+    row[static_cast<std::size_t>(Reduction::kProd)] = MPI_PROD;
+    row[static_cast<std::size_t>(Reduction::kMin)] = MPI_MIN;
+    row[static_cast<std::size_t>(Reduction::kMax)] = MPI_MAX;
+    row[static_cast<std::size_t>(Reduction::kMulSum)] = MPI_OP_NULL;
+    row[static_cast<std::size_t>(Reduction::kNone)] = MPI_OP_NULL;
+  }
+  create_row<Half>(ops_[static_cast<std::size_t>(DataType::kHalf)]);
+  create_row<Bfloat16>(ops_[static_cast<std::size_t>(DataType::kBfloat16)]);
+  for (auto& row : ops_)
+    row[static_cast<std::size_t>(Reduction::kAvg)] = row[static_cast<std::size_t>(Reduction::kSum)];
+}
+
+ReductionTable::~ReductionTable() {
+  for (const DataTypeFacts& type : kDataTypes) {
+    if (!is_ours(type.type)) continue;
+    for (const Reduction reduction : {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax}) {
+      MPI_Op op = find(type.type, reduction);
+      MPI_Op_free(&op);
+    }
+  }
+}
 
 MpiBackend::MpiBackend(const Communicator& group, std::size_t most_per_call, Copy copy_bytes)
     : communicator_(group.get()),

@@ -5,12 +5,53 @@
 #include <optional>
 #include <vector>
 
+#include <mpi.h>
+
 #include "common/core/backend.h"
-#include "common/mpi/block.h"
+#include "common/core/datatype.h"
 #include "common/mpi/communicator.h"
-#include "common/mpi/reductions.h"
 
 namespace fabricbench::mpi {
+
+/// An MPI datatype of many consecutive elements, so that a call's count can be 1: MPI 3 counts in `int`.
+class Block {
+ public:
+  Block(MPI_Datatype element, std::size_t elements);
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block();
+
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+  [[nodiscard]] bool is(MPI_Datatype element, std::size_t elements) const {
+    return element == element_ && elements == elements_;
+  }
+
+ private:
+  MPI_Datatype element_;
+  std::size_t elements_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// The MPI datatype that carries elements of `type`. MPI has no half and no bfloat16: they are sent as 16-bit integers
+/// and reduced by our own operations.
+[[nodiscard]] MPI_Datatype mpi_datatype(DataType type);
+
+/// The MPI operations for half and bfloat16, and MPI's own for all other types. avg is a sum here, because the division
+/// is not a reduction; the backend divides at the end.
+class ReductionTable {
+ public:
+  ReductionTable();
+  ReductionTable(const ReductionTable&) = delete;
+  ReductionTable& operator=(const ReductionTable&) = delete;
+  ~ReductionTable();
+
+  [[nodiscard]] MPI_Op find(DataType type, Reduction reduction) const {
+    return ops_[static_cast<std::size_t>(type)][static_cast<std::size_t>(reduction)];
+  }
+
+ private:
+  MPI_Op ops_[kDataTypes.size()][names_of(Reduction{}).size()];
+};
 
 /// A rank's end of MPI. Every primitive is MPI's blocking call, except for messages in flight at once, which complete
 /// in `finish` at the latest.

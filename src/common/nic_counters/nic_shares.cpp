@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "common/nic_counters/names.h"
+#include "common/nic_counters/requested_nics.h"
 
 namespace fabricbench {
 namespace {

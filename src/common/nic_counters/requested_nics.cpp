@@ -1,15 +1,12 @@
 #include "common/nic_counters/requested_nics.h"
 
+#include <fnmatch.h>
+#include <strings.h>
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
 #include <set>
-#include <utility>
-
-#include <fnmatch.h>
-#include <strings.h>
-
-#include "common/nic_counters/names.h"
 
 namespace fabricbench {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,12 @@
 #include "common/record/field.h"
 
 namespace fabricbench {
+
+using Names = std::vector<std::string>;
+
+[[nodiscard]] inline bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// The traffic that a variable controls.
 enum class RequestScope {

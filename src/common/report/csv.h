@@ -13,6 +13,26 @@
 
 namespace fabricbench {
 
+/// Writes the matrix of a sweep over pairs as CSV (RFC 4180): a header with the senders' names, then a line per
+/// receiver with its name and the bandwidth from each sender in GB/s. A field is empty if nothing was measured, and 0
+/// if the measurement failed.
+class MatrixCsvSink final : public Sink {
+ public:
+  explicit MatrixCsvSink(OutputFile output) : output_(std::move(output)) {}
+
+  void begin(const Context& context) override;
+  void record(const AnyRecord& record) override;
+  void end(const Ending& /*ending*/) override {
+    output_.sync();
+    output_.close();
+  }
+  void abandon(const Ending& /*ending*/) override { output_.close(); }
+
+ private:
+  OutputFile output_;
+  std::vector<std::string> names_;  // of the endpoints
+};
+
 /// Writes comma-separated values (RFC 4180): a header, then one line for each row and placement, copy, or reading. Each
 /// line names the run. A missing figure is an empty field.
 class CsvSink final : public Sink {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,10 +9,31 @@
 
 #include "common/record/sweep_plan.h"
 #include "common/report/output_file.h"
-#include "common/report/running_median.h"
 #include "common/report/sink.h"
 
 namespace fabricbench {
+
+/// The median of any number of positive values in bounded memory. Accurate within 0.1 %, and exact if no other value is
+/// that close.
+class RunningMedian {
+ public:
+  void add(double value);
+
+  [[nodiscard]] std::int64_t values() const { return values_; }
+  /// 0 if there are no values.
+  [[nodiscard]] double median() const;
+
+ private:
+  struct Bin {
+    std::int64_t values = 0;
+    double sum = 0;
+  };
+
+  [[nodiscard]] double value_at(std::int64_t place) const;
+
+  std::map<int, Bin> bins_;  // by logarithm; a bin is 0.1 % wide
+  std::int64_t values_ = 0;
+};
 
 /// Prints the results of a sweep over pairs: a line for every failed reading as soon as it fails, and at the end a row
 /// per endpoint, the drawn matrix, and a summary of all readings. Every line but the rows is marked with `#`.

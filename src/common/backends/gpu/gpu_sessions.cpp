@@ -5,12 +5,16 @@
 #include <numeric>
 #include <utility>
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include "common/backends/cuda/buffers.h"
+#include "common/backends/cuda/check.h"
 #include "common/backends/cuda/device.h"
 #include "common/backends/cuda/device_choice.h"
-#include "common/backends/gpu/mpi_on_cuda.h"
+#include "common/backends/cuda/memory.h"
+#include "common/backends/cuda/reader.h"
+#include "common/backends/cuda/stream.h"
 #include "common/backends/nccl/check.h"
 #include "common/backends/nccl/library.h"
 #include "common/backends/nccl/nccl_session.h"
@@ -18,7 +22,10 @@
 #include "common/core/error.h"
 #include "common/host/pci_locality.h"
 #include "common/host/topology.h"
-#include "common/mpi/cuda_support.h"
+#include "common/mpi/communicator.h"
+#include "common/mpi/environment.h"
+#include "common/mpi/mpi_backend.h"
+#include "common/mpi/mpi_session.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 
@@ -35,6 +42,76 @@ void describe(Form& form, Message& process) {
 
 namespace gpu {
 namespace {
+
+constexpr std::size_t kMostPerCall = std::size_t{1} << 30;
+constexpr double kUsableShare = 0.9;  // of what is free: MPI stages messages on the device too
+
+/// Completes before it returns, as MPI's calls do.
+void copy_on_device(const void* from, void* into, std::size_t bytes) {
+  cuda::check(cudaMemcpy(into, from, bytes, cudaMemcpyDeviceToDevice), "cudaMemcpy");
+  cuda::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+}
+
+int made_current(int device) {
+  cuda::make_current(device);  // for the process's whole life: MPI uses the current device
+  return device;
+}
+
+bool is_reduced_by_us(DataType datatype) { return datatype == DataType::kHalf || datatype == DataType::kBfloat16; }
+
+/// A CUDA-aware MPI on GPU memory: one rank a process, and calls that have completed when they return, as
+/// messages under way have when `finish` does.
+class MpiOnCuda final : public Session {
+ public:
+  /// `group` must outlive this. `sharing`: processes that use the device. Throws Error.
+  MpiOnCuda(const mpi::Communicator& group, int device, int sharing, Seconds time_limit);
+
+  [[nodiscard]] std::string library() const override;
+  [[nodiscard]] Conventions conventions() const override;
+  [[nodiscard]] std::string why_not(DataType datatype, Reduction reduction) const override;
+  [[nodiscard]] std::vector<int> devices() const override { return {stream_.device()}; }
+  [[nodiscard]] Backend& backend(int /*local_rank*/) override { return backend_; }
+  [[nodiscard]] Memory& memory(int /*local_rank*/) override { return memory_; }
+  [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override { return {memory_.allocate(bytes)}; }
+  void release(const std::vector<std::byte*>& blocks) noexcept override;
+  [[nodiscard]] std::optional<Bytes> device_memory() const override;
+  void wait() override {}
+
+ private:
+  int sharing_;
+  cuda::Stream stream_;
+  cuda::CudaMemory memory_;
+  mpi::MpiBackend backend_;
+};
+
+MpiOnCuda::MpiOnCuda(const mpi::Communicator& group, int device, int sharing, Seconds time_limit)
+    : sharing_(sharing),
+      stream_(cuda::Stream::create(made_current(device))),
+      memory_(stream_.view(), time_limit),
+      backend_(group, kMostPerCall, &copy_on_device) {}
+
+std::string MpiOnCuda::library() const { return fmt::format("{}, in GPU memory", mpi::library()); }
+Conventions MpiOnCuda::conventions() const { return mpi::conventions(); }
+
+std::string MpiOnCuda::why_not(DataType datatype, Reduction reduction) const {
+  std::string why_not = mpi::why_not(datatype, reduction);
+  if (!why_not.empty() || reduction == Reduction::kNone) return why_not;
+  // Both are completed by functions of ours that run on the host.
+  if (reduction == Reduction::kAvg) return "MPI has no avg, and the division that completes a sum runs in host memory";
+  if (is_reduced_by_us(datatype)) {
+    return fmt::format("MPI has no {}, and what reduces it instead runs in host memory", facts(datatype).name);
+  }
+  return "";
+}
+
+void MpiOnCuda::release(const std::vector<std::byte*>& blocks) noexcept {
+  for (std::byte* block : blocks) memory_.release(block);
+}
+
+std::optional<Bytes> MpiOnCuda::device_memory() const {
+  const auto free = static_cast<double>(cuda::free_memory(stream_.device()));
+  return static_cast<Bytes>(free * kUsableShare / sharing_);
+}
 
 /// Those from which this process's ranks may have theirs. Asked once: a second answer may be another one, where a
 /// device fails.
@@ -223,6 +300,19 @@ std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {
   for (const int device : devices) gpus.push_back(describe_gpu(device));
   add_nvlink_rates(gpus);
   return gpus;
+}
+
+std::unique_ptr<MessageReader> open_reader(int device) {
+  if (!cuda::keeps_order_of_rdma_writes(device)) {
+    const cuda::DeviceFacts gpu = cuda::device_facts(device);
+    throw Error(
+        ExitStatus::kMissing,
+        fmt::format("--seen-by gpu: GPU {} ({}, {}) does not keep the order of RDMA writes "
+                    "(cudaDevAttrGPUDirectRDMAWritesOrdering is 0), so its kernel could see the flag before the "
+                    "data; choose --seen-by cq+flush",
+                    device, gpu.model, gpu.pci_address));
+  }
+  return std::make_unique<cuda::CudaReader>(device);
 }
 
 }  // namespace gpu

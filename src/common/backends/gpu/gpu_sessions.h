@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/core/buffer_source.h"
+#include "common/core/message_reader.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/ranks/placement.h"
@@ -53,5 +54,8 @@ struct OpenedBuffers {
 
 /// What there is to know of devices by CUDA's numbers.
 [[nodiscard]] std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices);
+
+/// A kernel that waits for messages in the memory of CUDA's device of that number. Throws Error.
+[[nodiscard]] std::unique_ptr<MessageReader> open_reader(int device);
 
 }  // namespace fabricbench::gpu

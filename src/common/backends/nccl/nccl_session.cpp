@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -10,11 +9,11 @@
 
 #include "common/backends/cuda/device.h"
 #include "common/backends/cuda/wait.h"
+#include "common/backends/nccl/check.h"
 #include "common/backends/nccl/device_backend.h"
 #include "common/backends/nccl/profiler_plugin.h"
 #include "common/backends/nccl/put_backend.h"
 #include "common/core/clock.h"
-#include "common/core/error.h"
 
 namespace fabricbench::nccl {
 namespace {
@@ -126,6 +125,29 @@ CommunicatorPlan plan_of(const Library& library, const ProcessGroup& group, cons
 }
 
 }  // namespace
+
+NcclMemory::NcclMemory(std::shared_ptr<const Library> library, cuda::DeviceStream stream, Seconds limit)
+    : CudaMemory(stream, limit), library_(std::move(library)) {}
+
+std::byte* NcclMemory::allocate(std::size_t bytes) {
+  if (!library_->has(Feature::kMemory)) return CudaMemory::allocate(bytes);
+  const cuda::DeviceGuard guard(device());
+  void* block = nullptr;
+  const ncclResult_t result = library_->functions().allocate(&block, std::max(bytes, std::size_t{1}));
+  if (result == ncclSuccess) return static_cast<std::byte*>(block);
+  throw Error(ExitStatus::kMissing, fmt::format("nccl: GPU {}: {} asked for, {} free: {}", device(),
+                                                readable_bytes(bytes), readable_bytes(cuda::free_memory(device())),
+                                                problem_text(*library_, result, "ncclMemAlloc")));
+}
+
+void NcclMemory::release(std::byte* block) noexcept {
+  if (!library_->has(Feature::kMemory)) {
+    CudaMemory::release(block);
+    return;
+  }
+  if (library_->functions().release(block) == ncclSuccess) return;
+  fmt::print(stderr, "nccl: GPU {}: ncclMemFree failed\n", device());
+}
 
 NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const Options& options,
                          bool choices_wanted)

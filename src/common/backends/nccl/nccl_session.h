@@ -10,19 +10,34 @@
 #include <vector>
 
 #include "common/backends/cuda/clock.h"
+#include "common/backends/cuda/memory.h"
 #include "common/backends/cuda/recording.h"
 #include "common/backends/cuda/stream.h"
 #include "common/backends/nccl/communicators.h"
 #include "common/backends/nccl/device_communicators.h"
+#include "common/backends/nccl/library.h"
 #include "common/backends/nccl/memory_report.h"
 #include "common/backends/nccl/nccl_backend.h"
-#include "common/backends/nccl/nccl_memory.h"
 #include "common/backends/nccl/registrar.h"
 #include "common/core/error.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
+#include "common/core/units.h"
 
 namespace fabricbench::nccl {
+
+/// A device's memory with blocks from ncclMemAlloc if NCCL has it, as registration requires and nccl-tests always does;
+/// else from cudaMalloc.
+class NcclMemory final : public cuda::CudaMemory {
+ public:
+  NcclMemory(std::shared_ptr<const Library> library, cuda::DeviceStream stream, Seconds limit);
+
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+  void release(std::byte* block) noexcept override;
+
+ private:
+  std::shared_ptr<const Library> library_;
+};
 
 /// The processes that measure together, as one of them sees them, with functions to communicate before NCCL is
 /// initialised.

@@ -6,11 +6,26 @@
 #include <string_view>
 #include <vector>
 
-#include "common/backends/rdma/left_out.h"
 #include "common/core/pairs.h"
 #include "common/record/field.h"
 
 namespace fabricbench {
+
+/// A device of a host that no rank uses, and why: `port 1 is DOWN`.
+struct LeftOutDevice {
+  std::string host;
+  std::string device;
+  std::string reason;
+};
+
+template <typename Form, record::Of<LeftOutDevice> Message>
+void describe(Form& form, Message& left_out) {
+  form.hidden(left_out.host, left_out.device, left_out.reason);
+}
+
+/// A line for each device and reason, with the hosts where it is so: `Left out: mlx5_3 of host b, because port 1 is
+/// DOWN`; at most a screenful. A device that several ranks of a host report counts once.
+[[nodiscard]] std::vector<std::string> left_out_notices(const std::vector<LeftOutDevice>& devices);
 
 /// The distance between a port and the NUMA nodes where a rank runs.
 enum class PortDistance {

@@ -1,14 +1,226 @@
 #include "common/backends/rdma_cm/cm_links.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "common/backends/rdma_cm/check.h"
 #include "common/backends/verbs/explain.h"
+#include "common/core/error.h"
+#include "common/core/pattern.h"
 #include "common/core/secret.h"
 
 namespace fabricbench::rdma_cm {
+namespace {
+
+constexpr std::uint8_t kMostRetries = 7;
+constexpr std::size_t kRouteHeader = sizeof(ibv_grh);  // before the data of a received datagram
+constexpr int kConnectionShift = 32;
+
+/// Bytes for a received message with its header; headers are aligned.
+std::size_t slot_bytes(Bytes size) {
+  constexpr std::size_t kAlignment = 8;
+  return kRouteHeader + (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+rdma_conn_param connection_parameters() {
+  rdma_conn_param parameters{};
+  parameters.retry_count = kMostRetries;
+  parameters.rnr_retry_count = kMostRetries;
+  return parameters;
+}
+
+verbs::MemoryRegion register_memory(ibv_pd* domain, std::vector<std::byte>& memory) {
+  constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE;  // without this, ibv_reg_mr, a macro, mixes enumerations
+  verbs::MemoryRegion region(ibv_reg_mr(domain, memory.data(), memory.size(), kAccess));
+  if (!region) throw Error(ExitStatus::kMissing, verbs::explain_registration(errno, memory.size()));
+  return region;
+}
+
+/// In both directions of all connections.
+std::uint64_t completions_needed(const LinkSettings& settings) {
+  return std::uint64_t{2} * settings.messages * settings.parallel;
+}
+
+void check_room(ibv_context* device, const LinkSettings& settings) {
+  ibv_device_attr limits{};
+  verbs::check_returned(ibv_query_device(device, &limits), "ibv_query_device");
+  const auto queue_pairs = static_cast<std::uint64_t>(std::max(limits.max_qp, 0));
+  const auto completions = static_cast<std::uint64_t>(std::max(limits.max_cqe, 0));
+  if (settings.parallel <= queue_pairs && completions_needed(settings) <= completions) return;
+  throw UsageError(fmt::format(
+      "{} connections at the same time with {} messages each way need {} queue pairs and {} completions, and {} has {} "
+      "and {}; lower --parallel or -C",
+      settings.parallel, settings.messages, settings.parallel, completions_needed(settings), settings.device,
+      queue_pairs, completions));
+}
+
+}  // namespace
+
+LinkParts::LinkParts(const LinkSettings& given)
+    : settings(given), anchor(channel.bind(given.gid, given.device, given.transport)) {
+  check_room(anchor->verbs, settings);
+  domain.reset(ibv_alloc_pd(anchor->verbs));
+  verbs::check(domain != nullptr, "ibv_alloc_pd");
+  completions.reset(ibv_create_cq(anchor->verbs, static_cast<int>(completions_needed(settings)), nullptr, nullptr, 0));
+  verbs::check(completions != nullptr, "ibv_create_cq");
+  const std::size_t messages = settings.parallel * settings.messages;
+  sending.resize(std::max<std::size_t>(messages * settings.size, 1));
+  receiving.resize(messages * slot_bytes(settings.size));
+  send_region = register_memory(domain.get(), sending);
+  receive_region = register_memory(domain.get(), receiving);
+}
+
+CmLink::CmLink(LinkParts& parts, std::size_t place) : parts_(parts), place_(place) { poison_receives(); }
+
+void CmLink::resolve_address() {
+  const LinkSettings& settings = parts_.settings;
+  identifier_ = parts_.channel.make_identifier(settings.transport);
+  identifier_->context = this;
+  SocketAddress own(settings.gid, 0, settings.transport);
+  check(rdma_resolve_addr(identifier_.get(), own.generic(), parts_.peer.generic(), resolving_ms(settings.limit)) == 0,
+        "rdma_resolve_addr");
+}
+
+void CmLink::resolve_route() {
+  check(rdma_resolve_route(identifier_.get(), resolving_ms(parts_.settings.limit)) == 0, "rdma_resolve_route");
+}
+
+void CmLink::connect() {
+  make_queue_pair();
+  rdma_conn_param parameters = connection_parameters();
+  ticket_ = make_ticket(parts_.secret, number_);
+  parameters.private_data = ticket_.data();
+  parameters.private_data_len = sizeof ticket_;
+  check(rdma_connect(identifier_.get(), &parameters) == 0, "rdma_connect");
+}
+
+void CmLink::take_request(Identifier request) {
+  identifier_ = std::move(request);
+  identifier_->context = this;
+}
+
+void CmLink::accept() {
+  make_queue_pair();
+  rdma_conn_param parameters = connection_parameters();
+  parameters.qp_num = identifier_->qp->qp_num;  // identifies the sender of datagrams
+  check(rdma_accept(identifier_.get(), &parameters) == 0, "rdma_accept");
+}
+
+void CmLink::disconnect() { check(rdma_disconnect(identifier_.get()) == 0, "rdma_disconnect"); }
+
+void CmLink::make_queue_pair() {
+  const std::uint32_t messages = parts_.settings.messages;
+  ibv_qp_init_attr attributes{};
+  attributes.send_cq = parts_.completions.get();
+  attributes.recv_cq = parts_.completions.get();
+  attributes.qp_type = parts_.settings.datagrams() ? IBV_QPT_UD : IBV_QPT_RC;
+  attributes.cap = {messages, messages, 1, 1, 0};
+  check(rdma_create_qp(identifier_.get(), parts_.domain.get(), &attributes) == 0, "rdma_create_qp");
+  for (std::uint32_t slot = 0; slot < messages; ++slot) post_receive(slot);
+}
+
+std::uint64_t CmLink::request_number(std::uint32_t slot) const {
+  return std::uint64_t{number_} << kConnectionShift | slot;
+}
+
+std::uint32_t number_of(const ibv_wc& completion) {
+  return static_cast<std::uint32_t>(completion.wr_id >> kConnectionShift);
+}
+
+std::byte* CmLink::receive_slot(std::uint32_t slot) {
+  return parts_.receiving.data() + (place_ * parts_.settings.messages + slot) * slot_bytes(parts_.settings.size);
+}
+
+void CmLink::post_receive(std::uint32_t slot) {
+  const std::size_t bytes = parts_.settings.size + (parts_.settings.datagrams() ? kRouteHeader : 0);
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(receive_slot(slot)), static_cast<std::uint32_t>(bytes),
+                parts_.receive_region->lkey};
+  ibv_recv_wr request{};
+  request.wr_id = request_number(slot);
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  ibv_recv_wr* refused = nullptr;
+  verbs::check_returned(ibv_post_recv(identifier_->qp, &request, &refused), "ibv_post_recv");
+}
+
+void CmLink::poison_receives() {
+  const std::size_t bytes = parts_.settings.messages * slot_bytes(parts_.settings.size);
+  std::fill_n(receive_slot(0), bytes, static_cast<std::byte>(pattern::kPoisonByte));
+}
+
+void CmLink::close() noexcept {
+  address_handle_.reset();
+  if (identifier_) poison_receives();
+  identifier_.reset();
+  remote_queue_pair_ = 0;
+}
+
+void CmLink::learn_from(const rdma_cm_event& event) {
+  if (event.event != RDMA_CM_EVENT_ESTABLISHED || !parts_.settings.datagrams()) return;
+  ibv_ah_attr attributes = event.param.ud.ah_attr;
+  address_handle_.reset(ibv_create_ah(parts_.domain.get(), &attributes));
+  verbs::check(address_handle_ != nullptr, "ibv_create_ah");
+  remote_queue_pair_ = event.param.ud.qp_num;
+  remote_key_ = event.param.ud.qkey;
+}
+
+std::span<std::byte> CmLink::message(std::uint32_t number) {
+  const Bytes size = parts_.settings.size;
+  return std::span(parts_.sending).subspan((place_ * parts_.settings.messages + number) * size, size);
+}
+
+void CmLink::send(std::uint32_t number) {
+  const Bytes size = parts_.settings.size;
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(message(number).data()), static_cast<std::uint32_t>(size),
+                parts_.send_region->lkey};
+  ibv_send_wr request{};
+  request.wr_id = request_number(number);
+  request.sg_list = &piece;
+  request.num_sge = size > 0 ? 1 : 0;
+  request.opcode = IBV_WR_SEND_WITH_IMM;
+  request.imm_data = htonl(number);
+  request.send_flags = IBV_SEND_SIGNALED;
+  if (parts_.settings.datagrams()) request.wr.ud = {address_handle_.get(), remote_queue_pair_, remote_key_};
+  ibv_send_wr* refused = nullptr;
+  verbs::check_returned(ibv_post_send(identifier_->qp, &request, &refused), "ibv_post_send");
+}
+
+Completion CmLink::read(const ibv_wc& completion) {
+  Completion result{.link = place_, .arrival = {}, .problem = {}};
+  if (completion.status != IBV_WC_SUCCESS) {
+    result.problem = {verbs::exit_status_of(completion.status), verbs::explain_status(completion.status)};
+  } else if ((completion.opcode & IBV_WC_RECV) != 0) {
+    try {
+      result.arrival = arrival_of(completion);
+    } catch (const Error& error) {
+      result.problem = {error.status(), error.what()};
+    }
+  }
+  return result;
+}
+
+Arrival CmLink::arrival_of(const ibv_wc& completion) {
+  const auto slot = static_cast<std::uint32_t>(completion.wr_id);
+  const bool datagrams = parts_.settings.datagrams();
+  if (datagrams && !address_handle_) learn_sender(completion, slot);
+  const std::size_t header = datagrams ? kRouteHeader : 0;
+  return {ntohl(completion.imm_data), {receive_slot(slot) + header, completion.byte_len - header}};
+}
+
+/// Learns from a datagram where to send answers.
+void CmLink::learn_sender(const ibv_wc& completion, std::uint32_t slot) {
+  ibv_wc copy = completion;
+  auto* header = reinterpret_cast<ibv_grh*>(receive_slot(slot));
+  address_handle_.reset(ibv_create_ah_from_wc(parts_.domain.get(), &copy, header, identifier_->port_num));
+  verbs::check(address_handle_ != nullptr, "ibv_create_ah_from_wc");
+  remote_queue_pair_ = completion.src_qp;
+}
 
 CmLinks::CmLinks(const LinkSettings& settings) : parts_(settings) {
   for (std::size_t place = 0; place < settings.parallel; ++place) links_.emplace_back(parts_, place);

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/rdma_cm/message.h"
 #include "common/core/error.h"
 
 namespace fabricbench::rdma_cm {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/backends/rdma_cm/event.h"
-#include "common/backends/rdma_cm/handshake.h"
+#include "common/backends/rdma_cm/link.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 

@@ -8,7 +8,6 @@
 
 #include "common/backends/rdma_cm/batch_step.h"
 #include "common/backends/rdma_cm/link.h"
-#include "common/backends/rdma_cm/side_settings.h"
 #include "common/core/connect_step.h"
 
 namespace fabricbench::rdma_cm {

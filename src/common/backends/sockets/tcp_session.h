@@ -1,19 +1,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/backends/sockets/announcement.h"
-#include "common/backends/sockets/settings.h"
+#include "common/backends/sockets/meeting.h"
 #include "common/backends/sockets/tcp_backend.h"
 #include "common/backends/sockets/tcp_info.h"
 #include "common/core/memory.h"
 #include "common/core/session.h"
-#include "common/core/units.h"
 
 namespace fabricbench::sockets {
 

@@ -1,9 +1,17 @@
 #include "common/backends/verbs/port_meter.h"
 
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -18,6 +26,47 @@
 
 namespace fabricbench::verbs {
 namespace {
+
+/// Asks the driver of one interface.
+class EthtoolSocket {
+ public:
+  explicit EthtoolSocket(const std::string& interface) : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    std::copy_n(interface.c_str(), std::min(interface.size(), sizeof request_.ifr_name - 1), request_.ifr_name);
+  }
+  EthtoolSocket(const EthtoolSocket&) = delete;
+  EthtoolSocket& operator=(const EthtoolSocket&) = delete;
+  ~EthtoolSocket() {
+    if (socket_ >= 0) close(socket_);
+  }
+
+  /// Whether the driver has answered. `command` begins with its number, and takes the answer.
+  [[nodiscard]] bool ask(void* command) {
+    request_.ifr_data = static_cast<char*>(command);
+    return socket_ >= 0 && ioctl(socket_, SIOCETHTOOL, &request_) == 0;
+  }
+
+ private:
+  int socket_;
+  ifreq request_{};
+};
+
+/// An answer: a header of type `Header`, then `count` elements of `bytes` each.
+template <typename Header>
+class Answer {
+ public:
+  Answer(std::uint32_t command, std::uint32_t count, std::size_t bytes)
+      : memory_((sizeof(Header) + count * bytes) / sizeof(std::uint64_t) + 1) {
+    header()->cmd = command;
+  }
+
+  [[nodiscard]] Header* header() { return reinterpret_cast<Header*>(memory_.data()); }
+  [[nodiscard]] const std::byte* elements() const {
+    return reinterpret_cast<const std::byte*>(memory_.data()) + sizeof(Header);
+  }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+};
 
 namespace fs = std::filesystem;
 
@@ -168,6 +217,29 @@ std::vector<std::string> grown_texts(const PortCounters& before, const PortCount
 }
 
 }  // namespace
+
+PortCounters ethtool_statistics(const std::string& interface) {
+  EthtoolSocket driver(interface);
+  ethtool_drvinfo info{};
+  info.cmd = ETHTOOL_GDRVINFO;
+  if (!driver.ask(&info) || info.n_stats == 0) return {};
+  Answer<ethtool_gstrings> names(ETHTOOL_GSTRINGS, info.n_stats, ETH_GSTRING_LEN);
+  names.header()->string_set = ETH_SS_STATS;
+  names.header()->len = info.n_stats;
+  Answer<ethtool_stats> values(ETHTOOL_GSTATS, info.n_stats, sizeof(std::uint64_t));
+  values.header()->n_stats = info.n_stats;
+  if (!driver.ask(names.header()) || !driver.ask(values.header())) return {};
+  // The kernel refuses a number that has changed in between by answering with none.
+  const std::uint32_t count = std::min({info.n_stats, names.header()->len, values.header()->n_stats});
+  PortCounters statistics;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* const name = reinterpret_cast<const char*>(names.elements() + i * ETH_GSTRING_LEN);
+    std::uint64_t value = 0;
+    std::memcpy(&value, values.elements() + i * sizeof value, sizeof value);
+    statistics.emplace(std::string(name, strnlen(name, ETH_GSTRING_LEN)), value);
+  }
+  return statistics;
+}
 
 PortReading read_port(const std::string& device, int port, const InterfaceStatistics& statistics, const fs::path& sys) {
   const fs::path folder = sys / "class/infiniband" / device;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
-#include "common/backends/verbs/ethtool_statistics.h"
 #include "common/backends/verbs/port_counters.h"
 
 namespace fabricbench::verbs {
@@ -18,6 +18,13 @@ struct PortReading {
   PortCounters congestion;  ///< ECN marks, CNPs, waiting for credits
   PortCounters pauses;      ///< pause frames (PFC) and drops of each priority, of the port's interfaces
 };
+
+/// Returns the statistics of a network interface by the driver's names; empty if they cannot be read.
+using InterfaceStatistics = std::function<PortCounters(const std::string& interface)>;
+
+/// Those that `ethtool -S` prints. Empty for an interface in another network namespace or of a driver without any.
+/// Source: SIOCETHTOOL in linux/sockios.h, ETHTOOL_GSTATS in linux/ethtool.h.
+[[nodiscard]] PortCounters ethtool_statistics(const std::string& interface);
 
 /// The names of counters differ by driver; port_meter.cpp has a table of them. `sys` replaces /sys in tests.
 [[nodiscard]] PortReading read_port(const std::string& device, int port,

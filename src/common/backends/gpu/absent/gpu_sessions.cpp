@@ -38,4 +38,10 @@ std::vector<int> choose_gpus(const Team& /*team*/, const Placed& /*placed*/, con
 
 std::vector<GpuFacts> describe_gpus(const std::vector<int>& /*devices*/) { return {}; }
 
+std::unique_ptr<MessageReader> open_reader(int /*device*/) {
+  throw Error(ExitStatus::kMissing,
+              "this program was built without CUDA and NCCL, and what reads on a GPU takes them; install the CUDA "
+              "toolkit (nvcc) and NCCL's header (libnccl-dev), and build it anew");
+}
+
 }  // namespace fabricbench::gpu
