@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 

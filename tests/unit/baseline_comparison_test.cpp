@@ -7,7 +7,6 @@
 #include "baseline_test_support.h"
 #include "cluster/baseline/comparison_text.h"
 #include "common/core/error.h"
-#include "common/core/exit_status.h"
 
 namespace fabricbench::baseline {
 namespace {

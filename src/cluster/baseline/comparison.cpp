@@ -1,7 +1,6 @@
 #include "cluster/baseline/comparison.h"
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,7 +13,6 @@
 #include "cluster/baseline/identity.h"
 #include "cluster/baseline/launch_recorder.h"
 #include "common/core/error.h"
-#include "common/core/exit_status.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
 

@@ -1,7 +1,6 @@
 #include "cluster/baseline/comparison_text.h"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include <fmt/chrono.h>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>

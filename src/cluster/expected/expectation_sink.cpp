@@ -1,7 +1,5 @@
 #include "cluster/expected/expectation_sink.h"
 
-#include <utility>
-
 #include "cluster/baseline/launch_recorder.h"
 #include "common/core/exit_status.h"
 #include "common/core/wording.h"

@@ -8,7 +8,6 @@
 
 #include "common/core/error.h"
 #include "common/core/host_names.h"
-#include "common/core/units.h"
 
 namespace fabricbench::cluster {
 namespace {

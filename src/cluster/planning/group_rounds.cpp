@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

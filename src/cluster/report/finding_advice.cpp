@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/names.h"
 #include "cluster/report/verdict_lists.h"

@@ -1,7 +1,6 @@
 #include "cluster/sweep/flow.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "cluster/sweep/ledger.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>

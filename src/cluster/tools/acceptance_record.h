@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/core/names.h"
-#include "common/core/units.h"
 #include "common/core/version.h"
 #include "common/record/field.h"
 

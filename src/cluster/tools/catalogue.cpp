@@ -1,7 +1,6 @@
 #include "cluster/tools/catalogue.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "cluster/tools/coming_from.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 

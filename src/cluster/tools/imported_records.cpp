@@ -5,10 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "cluster/import/pair_name.h"
 #include "cluster/tools/imported_files.h"

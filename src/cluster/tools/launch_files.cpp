@@ -2,10 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <system_error>

@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/report/device_words.h"
 #include "cluster/report/finding_words.h"
 #include "cluster/report/map_layout.h"
 #include "cluster/report/verdict_lists.h"

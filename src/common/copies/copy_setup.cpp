@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <set>
 #include <stdexcept>
 #include <utility>
 

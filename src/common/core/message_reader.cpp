@@ -1,7 +1,6 @@
 #include "common/core/message_reader.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <thread>
 #include <vector>

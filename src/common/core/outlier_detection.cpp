@@ -1,7 +1,6 @@
 #include "common/core/outlier_detection.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>

@@ -1,7 +1,6 @@
 #include "common/core/plain_text.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 // tests all use them. A reader is the consumer of messages: it waits for them where they arrive.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace fabricbench {

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 

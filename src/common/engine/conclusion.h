@@ -1,9 +1,7 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "common/core/exit_status.h"
 #include "common/core/units.h"

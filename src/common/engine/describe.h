@@ -1,12 +1,9 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/core/session.h"
-#include "common/core/units.h"
 #include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"

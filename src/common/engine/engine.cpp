@@ -4,15 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "common/core/error.h"
 #include "common/core/version.h"
 #include "common/engine/conclusion.h"
 #include "common/host/identity.h"

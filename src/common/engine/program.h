@@ -1,6 +1,5 @@
 #pragma once
 
-#include "common/engine/pair_plan.h"
 #include "common/engine/sessions.h"
 #include "common/measure/message_test.h"
 #include "common/measure/test.h"

@@ -1,7 +1,5 @@
 #include "common/engine/sessions.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "common/backends/gpu/gpu_sessions.h"

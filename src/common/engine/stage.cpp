@@ -1,6 +1,5 @@
 #include "common/engine/stage.h"
 
-#include <exception>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,10 +2,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 
 namespace fabricbench::host {

@@ -1,6 +1,5 @@
 #include "common/host/interrupts.h"
 
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>

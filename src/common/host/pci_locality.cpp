@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cstddef>
 #include <set>
-#include <string>
 #include <system_error>
 #include <utility>
 

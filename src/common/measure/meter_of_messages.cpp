@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/core/statistics.h"
-#include "common/host/usage.h"
 #include "common/measure/meter.h"
 
 namespace fabricbench {

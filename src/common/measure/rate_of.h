@@ -4,7 +4,6 @@
 #include <span>
 
 #include "common/core/session.h"
-#include "common/core/units.h"
 #include "common/measure/test.h"
 #include "common/mpi/communicator.h"
 

@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
-#include <memory>
-#include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,7 +1,5 @@
 #include "common/options/other_tools.h"
 
-#include <array>
-
 namespace fabricbench {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "common/options/program.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

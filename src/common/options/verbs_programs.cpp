@@ -1,6 +1,5 @@
 #include "common/options/verbs_programs.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <system_error>

@@ -1,7 +1,5 @@
 #include "common/record/csv.h"
 
-#include <cstdint>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <concepts>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>

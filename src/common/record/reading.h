@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/core/how_started.h"
-#include "common/core/matrix_row.h"
 #include "common/core/names.h"
 #include "common/core/units.h"
 #include "common/record/field.h"

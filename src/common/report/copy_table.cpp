@@ -1,7 +1,6 @@
 #include "common/report/copy_table.h"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 #include <utility>
 

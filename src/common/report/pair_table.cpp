@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <utility>
 
 #include <fmt/format.h>
 

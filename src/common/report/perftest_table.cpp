@@ -1,7 +1,6 @@
 #include "common/report/perftest_table.h"
 
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,6 @@
 #include "common/report/statistics_table.h"
 
 #include <algorithm>
-#include <iterator>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "common/report/sweep_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include <fmt/format.h>

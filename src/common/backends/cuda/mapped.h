@@ -1,7 +1,5 @@
 #pragma once
 
-#include <new>
-
 #include <cuda_runtime_api.h>
 
 #include "common/backends/cuda/check.h"

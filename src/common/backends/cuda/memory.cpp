@@ -11,7 +11,6 @@
 #include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
 #include "common/core/pattern_table.h"
-#include "common/core/units.h"
 
 namespace fabricbench::cuda {
 namespace {

@@ -2,7 +2,6 @@
 // the kernels and the tests. A buffer is a run of bytes here, and byte positions count from its beginning.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "common/core/pattern.h"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <future>
-#include <memory>
 #include <thread>
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include "common/backends/cuda/stream.h"
 #include "common/backends/nccl/communicators.h"
 #include "common/core/backend.h"
-#include "common/core/units.h"
 
 namespace fabricbench::nccl {
 

@@ -1,7 +1,6 @@
 // Launches the kernels of lsa_kernels.cu, multimem_kernels.cu and gin_kernels.cu; tests replace them with fakes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include <cuda_runtime_api.h>

@@ -2,11 +2,9 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "common/backends/sockets/check.h"

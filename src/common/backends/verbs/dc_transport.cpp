@@ -2,8 +2,6 @@
 
 #include <infiniband/mlx5dv.h>
 
-#include <cerrno>
-
 #include <fmt/format.h>
 
 #include "common/backends/verbs/explain.h"

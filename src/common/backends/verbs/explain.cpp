@@ -2,8 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 

@@ -1,10 +1,8 @@
 #include "common/backends/verbs/flow.h"
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "common/backends/verbs/queue_pair_states.h"
 
-#include <cstdint>
 #include <string>
 
 #include "common/backends/verbs/explain.h"

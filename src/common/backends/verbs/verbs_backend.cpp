@@ -6,13 +6,11 @@
 #include <iterator>
 #include <sstream>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/core/clock.h"
-#include "common/core/error.h"
 #include "common/core/pattern.h"
 
 namespace fabricbench::verbs {

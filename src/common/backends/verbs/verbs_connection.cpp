@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <numeric>
 #include <random>
-#include <utility>
 
 #include <fmt/format.h>
 
