@@ -234,11 +234,13 @@ class Logs(ImportTest):  # 1 rank, 2 s
 
     def test_of_iperf3_and_another_tool(self):
         files = pair_logs(with_slow_host, lambda a, b, rate: perftest_log(a, b, rate) + iperf3_log(a, b, rate), itertools.permutations)
-        records = self.records("auto", self.folder(files))[1:]
+        folder = self.folder(files)
+        records = self.records("auto", folder)[1:]
         self.assertEqual([record["test"] for record in records], ["ib_write_bw", "iperf3"] * 30)
-        records = self.records("iperf3", self.folder(files))[1:]
+        records = self.records("iperf3", folder)[1:]
         self.assertEqual([record["test"] for record in records], ["iperf3"] * 30)
-        self.refused(NOT_JUDGED, "it has lines of several tools", "--import", "osu", self.folder(files))
+        _, stderr = self.run_tool(NOT_JUDGED, "--import", "osu", folder)
+        self.assertIn("it has lines of several tools; give a log for each", stderr)
 
     def test_of_a_rail_have_its_name(self):
         files = {}
