@@ -49,7 +49,7 @@ Options of the benchmark follow --, such as -- --time-budget 1 --window 16, and
 override those set here. Every rank gets the variables PATH, LD_LIBRARY_PATH,
 NCCL_*, UCX_*, FI_*, OMPI_MCA_* and those of other MPIs.
 Exit status: 0 ok, 1 failed, 2 usage, 3 something needed is missing, 4 timeout,
-5 wrong data, 6 slow.
+5 wrong data, 6 slow, 7 ranks waited for a processor: nothing can be required.
 EOT
 }
 

@@ -28,7 +28,7 @@ find_program() {
     [[ -n $path && -x $path ]] || die "$kMissing" \
         "there is no program $1${programs_folder:+ in $programs_folder};" \
         "build it (make), or give its folder with --programs"
-    realpath "$path"
+    realpath -s "$path"
 }
 
 forwarded_variables() {

@@ -2,7 +2,8 @@
 """Reports the end of a job of check_node_pair.sh: one line for readers, and a line of JSON for each direction.
 
 Reads the benchmark's standard output (a table with lines of JSON in between) and standard error, the job's exit status,
-and the settings. Exit status: 0 ok, 1 failed, 2 usage, 4 timeout, 5 wrong data, 6 slow.
+and the settings. Exit status: 0 ok, 1 failed, 2 usage, 4 timeout, 5 wrong data, 6 slow, 7 ranks waited for a processor, so
+that what is required cannot be judged.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the folder may be shared, or not ours
 import records
-from constants import FAILED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
+from constants import FAILED, NOT_JUDGED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
 
 # Worst first: the worst reading decides the job's status.
 STATUSES = (("wrong", WRONG_DATA), ("timeout", TIMEOUT), ("failed", FAILED), ("not_tried", FAILED), ("slow", TOO_SLOW),
@@ -26,6 +27,7 @@ TIMEOUT_TIMED_OUT = (124, 128 + signal.SIGKILL)  # coreutils' timeout: ended, or
 TELLS_DIRECTIONS = ("pairwise_bw", "send_recv_bibw", "tcp_bibw", "rdma_write_bw", "rdma_read_bw", "rdma_send_bw")
 ONE_WAY = ("send_recv_bw", "tcp_bw")
 LONGEST_REASON = 400
+WAITED = "{}: ranks waited for a processor {:.0f} % of the time: these are not figures of the network"
 NEARLY_ALL = 0.9  # share of the bytes of a host's interfaces; a bond and its interfaces count them twice
 EMPTY_WORDS = ("WARNING", "Primary job", "mpirun detected that one or more processes exited")
 ENDED_WORDS = ("[mpiexec@", "srun: ", "slurmstepd")  # what hydra and Slurm say when the time limit ends them
@@ -150,10 +152,11 @@ def is_swapped(hosts, ranks):
 
 
 def reading(sender, receiver, rail, status, bandwidth=None, latency=None, reason=None, size=None, both_ways=False,
-            devices=({}, {})):
+            devices=({}, {}), waited=None):
     """One direction; hosts are numbered by their position on the command line."""
     return {"sender": sender, "receiver": receiver, "rail": rail, "status": status, "bandwidth": bandwidth,
-            "latency": latency, "reason": reason, "size": size, "both_ways": both_ways, "devices": devices}
+            "latency": latency, "reason": reason, "size": size, "both_ways": both_ways, "devices": devices,
+            "waited": waited}
 
 
 def readings_of_sweep(lines, swapped, rail):
@@ -163,7 +166,7 @@ def readings_of_sweep(lines, swapped, rail):
         sender, receiver = (line["to"], line["from"]) if swapped else (line["from"], line["to"])
         devices = [{key: line.get("{}_{}".format(end, key)) for key in ("gpu", "gpu_uuid")} for end in ("from", "to")]
         found.append(reading(sender, receiver, rail, line["status"], line["bandwidth_gb_per_s"], line["latency_us"],
-                             line["reason"], line["size_bytes"], devices=devices))
+                             line["reason"], line["size_bytes"], devices=devices, waited=line["processor_wait_share"]))
     return found
 
 
@@ -176,11 +179,11 @@ def readings_of_row(line, swapped, rail, both_ways, devices):
     reason = "{} wrong elements".format(measured["wrong_elements"]) if status == "wrong" else None
     size = line["size_bytes"]
     first, second = (1, 0) if swapped else (0, 1)
-    directions = measured["directions_gb_per_s"]
+    directions, waited = measured["directions_gb_per_s"], measured["processor_wait_share"]
     if directions:
-        return [reading(first, second, rail, status, directions[0], None, reason, size, devices=devices),
-                reading(second, first, rail, status, directions[1], None, reason, size, devices=devices[::-1])]
-    return [reading(first, second, rail, status, measured["busbw_gb_per_s"], None, reason, size, both_ways, devices)]
+        return [reading(first, second, rail, status, directions[0], None, reason, size, False, devices, waited),
+                reading(second, first, rail, status, directions[1], None, reason, size, False, devices[::-1], waited)]
+    return [reading(first, second, rail, status, measured["busbw_gb_per_s"], None, reason, size, both_ways, devices, waited)]
 
 
 def readings_of(lines, options, swapped):
@@ -298,7 +301,9 @@ def same_host(ranks):
 
 
 def judge_rate(one, least):
-    if least is not None and one["status"] == "ok" and one["bandwidth"] is not None and one["bandwidth"] < least:
+    if least is None or one["waited"]:  # which is no figure of the network
+        return
+    if one["status"] == "ok" and one["bandwidth"] is not None and one["bandwidth"] < least:
         one["status"] = "slow"
         one["reason"] = "{:.4g} GB/s is below --min-bandwidth {:g}".format(one["bandwidth"], least)
 
@@ -370,7 +375,8 @@ def record_line(one, options, log):
         "from_rail": one["rail"], "to_rail": one["rail"], **device_keys(one["devices"]), "test": options.test,
         "size_bytes": one["size"] if one["size"] is not None else bytes_of(options.size),
         "status": one["status"], "both_ways": one["both_ways"], "bandwidth_gb_per_s": one["bandwidth"],
-        "latency_us": one["latency"], "reason": one["reason"], "log": log if one["status"] != "ok" else None,
+        "latency_us": one["latency"], **({"processor_wait_share": one["waited"]} if one["waited"] else {}),
+        "reason": one["reason"], "log": log if one["status"] != "ok" else None,
         "finished_utc": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "seconds": max(options.seconds, 1)}, separators=(",", ":"))
 
@@ -414,6 +420,10 @@ def main():
         return USAGE
     found = judge(options, out, err)
     worst, status = next((name, code) for name, code in STATUSES if any(one["status"] == name for one in found))
+    waited = max(one["waited"] or 0 for one in found)
+    if status == OK and waited and (options.min_bandwidth is not None or options.status == NOT_JUDGED):
+        print(WAITED.format(" ".join(options.hosts), 100 * waited), file=sys.stderr)
+        status = NOT_JUDGED
     log = keep_log(options, out, err) if worst != "ok" else None
     if options.records:
         append(options.records, [record_line(one, options, log) for one in found])

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,8 +38,14 @@ struct Reading {
   bool both_ways = false;       ///< the bandwidth is of both directions together, which cannot be told apart
   std::int32_t round = 0;       ///< rounds are numbered in time; readings of one round were taken at the same time
   std::int32_t concurrent = 1;  ///< pairs measured at the same time, this one too; 0: not known
-  float rate = 0;               ///< bytes per second; 0 unless measured
+  float rate = 0;  ///< bytes per second; 0 unless measured, and where ranks waited for a processor, which tells nothing
 };
+
+/// Whether there is a rate to compare.
+inline bool has_rate(const Reading& reading) {
+  return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
+         reading.rate > 0;
+}
 
 /// Whether a reading tells if anything gets through.
 constexpr bool has_worked_or_failed(const Reading& reading) {
@@ -82,6 +89,7 @@ struct Sweep {
   std::vector<Reading> readings;       ///< in the order in which they were taken
   HowStarted how;                      ///< of the first file that says it
   std::int64_t below_asked = 0;     ///< number of readings below the minimum that their run demanded (--min-bandwidth)
+  double most_waited = 0;           ///< the largest PairReading::processor_wait
   std::int64_t not_understood = 0;  ///< number of files whose results could not be read
   /// Reasons of failures and wrong data, by place in `readings`, ascending. Some readings have none.
   std::vector<std::pair<std::size_t, std::string>> reasons;

@@ -1,5 +1,6 @@
 """What cannot be carried out is refused before anything is measured: one line, from rank 0, and a status."""
 
+import csv
 import json
 import re
 
@@ -230,8 +231,8 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
     def test_of_a_busy_host(self):
         out = self.directory / "run.jsonl"
         for required in ("0.000001", "1e6"):
-            result = self.run_program("-b", "4K", "-e", "4K", "-n", 10, "--min-bw", required, "--json", out, "--force",
-                                      variables={"FAKE_PROCESSOR_WAIT": "0.63"})
+            result = self.run_program("-b", "4K", "-e", "4K", "-n", 10, "--min-bw", required, "--json", out, "--csv", out.with_suffix(".csv"),
+                                      "--force", variables={"FAKE_PROCESSOR_WAIT": "0.63"})
             reason = "ranks waited for a processor 63 % of the time: these are not figures of the network"
             self.assertEqual(result.status, NOT_JUDGED, result.stderr)
             self.assertEqual(self.own_lines(result), [f"all_reduce_perf: {reason}"])
@@ -239,6 +240,8 @@ class RequiredBandwidth(ProgramTest):  # 2 ranks, 1 s
             row = next(line for line in map(json.loads, out.read_text().splitlines()) if line["kind"] == "row")
             for place in ("out_of_place", "in_place"):
                 self.assertAlmostEqual(row[place]["processor_wait_share"], 0.63, places=2)
+            for line in csv.DictReader(out.with_suffix(".csv").read_text().splitlines()):
+                self.assertAlmostEqual(float(line["processor_wait_share"]), 0.63, places=2)
 
     def test_of_pairs(self):
         for program in ("send_recv_bw", "send_recv_bibw", "tcp_bw", "tcp_bibw"):

@@ -27,6 +27,21 @@ class Verdicts(FindingTest):  # 1 rank, 1 s
         self.assertIn("ssh node07 ip -s -s link  #", stdout)
         self.assertEqual(stderr, "")
 
+    def test_host_whose_ranks_waited_for_a_processor(self):
+        """It is neither slow nor fine, and the others are not unsteady with it; nothing says that it is dead."""
+        lines = sweep(with_slow_host)
+        for line in lines[1:]:
+            if "node07" in (line["from_host"], line["to_host"]):
+                line["processor_wait_share"] = 0.63
+        stdout, _ = self.run_tool(NOT_JUDGED, self.write(lines))
+        self.assertIn("\nNot judged: node07\nFine: node[01-06,08-16]\n", stdout)
+        self.assertIn("Note: In 30 of 240 readings ranks waited for a processor 63 % of the time: these are not figures of the "
+                      "network; run fewer ranks than processors, on a host without other work; they are not judged\n", stdout)
+        for line in lines[1:]:
+            line["processor_wait_share"] = 0.2
+        verdict = self.verdict(NOT_JUDGED, lines)
+        self.assertEqual((len(verdict["lists"]["not_judged"]["hosts"]), verdict["findings"]), (16, []))
+
     def test_dead_host(self):
         stdout, _ = self.run_tool(SLOW, "--quiet",
                                   self.write(sweep(lambda a, b: None if 2 in (a, b) else healthy(a, b))))

@@ -60,7 +60,7 @@ DIFFERING_JSON = [
 ]
 DIFFERING_CSV = [
     (r"^((?:[^,]*,){21})\d+,", r"\1PREEMPTED,"),
-    (r",\d{4}-\d\d-\d\dT[\d:]+Z,(\d+),[^,]*,$", r",DATE,\1,HOST,"),
+    (r",\d{4}-\d\d-\d\dT[\d:]+Z,(\d+),[^,]*,,$", r",DATE,\1,HOST,,"),
 ]
 
 SWEEP = ("-b", 1024, "-e", "1M", "-f", 32, "--seed", 7)

@@ -90,6 +90,22 @@ class Records(PairScriptTest):  # 1 rank, 2 s
         self.assertRegex(result.stdout, r"^node1 node2: slow, 12 GB/s there, 11 GB/s back; 11 GB/s is below --min-bandwidth 11.5; see ")
         self.assertEqual([one["status"] for one in self.readings()], ["ok", "slow"])
 
+    def test_of_a_busy_host(self):
+        """What is slow there is not judged; without a requirement there is nothing to judge."""
+        for required, status in (((), 0), (("--min-bandwidth", "11.5"), 7)):
+            self.make_launcher(text_of(context("node1", "node2"), sweep_reading(0, 1, 12.0),
+                                       {**sweep_reading(1, 0, 1.0), "processor_wait_share": 0.63}))
+            result = self.check(*required)
+            self.assertEqual(result.returncode, status, result.stdout)
+            self.assertEqual([(one["status"], one.get("processor_wait_share")) for one in self.readings()[-2:]],
+                             [("ok", None), ("ok", 0.63)])
+            self.assertEqual("these are not figures of the network" in result.stderr, status == 7)
+        measured = row([5.0, 4.0])
+        measured["out_of_place"]["processor_wait_share"] = 0.2
+        self.make_launcher(text_of(context("node1", "node2"), measured), status=7)
+        self.assertEqual(self.check("--test", "send_recv_bibw", "--", "--min-bw", "9").returncode, 7)
+        self.assertEqual([one["processor_wait_share"] for one in self.readings()[-2:]], [0.2, 0.2])
+
     def test_wrong_data_goes_first(self):
         self.make_launcher(text_of(context("node1", "node2"), sweep_reading(0, 1, 12.0, "wrong", "element 3"),
                                    sweep_reading(1, 0, None, "timeout", "no answer")), status=5)

@@ -10,9 +10,9 @@ JUDGED = {"clean": 0, "slow": TOO_SLOW, "unknown": NOT_JUDGED}
 
 class Find(Sweeping):  # 5 ranks, 3 s
 
-    def find(self, *arguments, ranks):
+    def find(self, *arguments, ranks, **how):
         """Runs to its end, whatever it finds. Returns the result, the lines of JSON, and the verdict."""
-        result, lines = self.sweep_to_end(None, *QUICK, "--find", *arguments, ranks=ranks)
+        result, lines = self.sweep_to_end(None, *QUICK, "--find", *arguments, ranks=ranks, **how)
         (verdict,) = [line for line in lines if line["kind"] == "verdict"]
         self.assertEqual((lines[-2], lines[-1]["kind"]), (verdict, "end"))
         self.assertEqual(result.status, JUDGED[verdict["judged"]], result.stderr)
@@ -47,6 +47,13 @@ class Find(Sweeping):  # 5 ranks, 3 s
         self.assertEqual(plans[0], "round 1 of 1 for all hosts")
         self.assertNotIn("round 2 of", " ".join(plans))
         self.assertEqual(lines[0]["sweep"]["rounds"], 1)
+
+    def test_a_busy_rank_is_not_judged(self):
+        result, lines, verdict = self.find(ranks=5, variables={"FAKE_PROCESSOR_WAIT": "0.63", "FAKE_PROCESSOR_WAIT_RANK": "3"})
+        busy = lines[0]["rank_map"][0]["host"] + ":r3"
+        self.assertRegex(result.stdout, r"# Note: In \d+ of \d+ readings ranks waited for a processor ")
+        self.assertIn(busy, verdict["not_judged"])
+        self.assertNotIn(busy, [endpoint for finding in verdict["findings"] for endpoint in finding["endpoints"]])
 
     def test_messages_that_never_arrive(self):
         """What could not be measured goes before what is slow."""

@@ -3,10 +3,10 @@
 import csv
 import itertools
 
-from launch import ProgramTest, fault, in_a_few_tries
+from launch import ProgramTest, fault, in_a_few_tries, with_whole_notes
 from sweeping import PAIRWISE, Sweeping, directions
 
-USAGE, MISSING, TIMEOUT, WRONG_DATA, TOO_SLOW = 2, 3, 4, 5, 6
+USAGE, MISSING, TIMEOUT, WRONG_DATA, TOO_SLOW, NOT_JUDGED = 2, 3, 4, 5, 6, 7
 QUICK = ("-b", "64K", "-n", 3, "--window", 4)
 
 
@@ -106,6 +106,25 @@ class Files(Sweeping):  # 3 ranks, 1 s
         self.assertIs(lines[-1]["fast_enough"], False)
         _, lines = self.sweep_to_end(0, *QUICK, "--min-bw", 0.000001, ranks=3)
         self.assertIs(lines[-1]["fast_enough"], True)
+
+    def test_of_a_busy_rank(self):
+        """Its readings, as sender and as receiver, are not judged, and those of the others are not judged alone."""
+        file = self.directory / "readings.csv"
+        for required in (0.000001, 100000):
+            result, lines = self.sweep_to_end(NOT_JUDGED, *QUICK, "--min-bw", required, "--csv", file, ranks=3, variables={
+                "FAKE_PROCESSOR_WAIT": "0.63", "FAKE_PROCESSOR_WAIT_RANK": "1"})
+            reason = lines[-1]["reason"]
+            self.assertRegex(reason, r"^ranks waited for a processor \d+ % of the time: these are not figures of the network$")
+            self.assertEqual(result.stderr, f"pairwise_bw: {reason}\n")
+            self.assertIn(f"# Note: In 4 of 6 readings {reason}; run fewer ranks than", with_whole_notes(result.stdout))
+            self.assertIsNone(lines[-1]["fast_enough"])
+            of_rank = {(reading["from"], reading["to"]): reading.get("processor_wait_share")
+                       for reading in lines if reading["kind"] == "reading"}
+            self.assertEqual({pair for pair, share in of_rank.items() if share}, {(0, 1), (1, 0), (1, 2), (2, 1)})
+            shares = {(int(line["from"]), int(line["to"])): line["processor_wait_share"]
+                      for line in csv.DictReader(file.read_text().splitlines())}
+            self.assertEqual(shares, {pair: f"{share:.6g}" if share else "" for pair, share in of_rank.items()})
+            file.unlink()
 
     def test_endpoints(self):
         _, lines = self.run_json(*QUICK, program=PAIRWISE, ranks=3)

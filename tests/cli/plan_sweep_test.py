@@ -1,6 +1,7 @@
 """plan_sweep: the next round of a sweep, from the records of those before."""
 
 import itertools
+import json
 
 from planning import Planning
 
@@ -98,6 +99,14 @@ class Readings(Planning):  # 1 rank, 1 s
         lines = self.plan("--records", self.records, "--list-readings").stdout.splitlines()
         self.assertEqual(sorted(lines[:2]), ["host\th1", "host\th2"])
         self.assertEqual(sorted(lines[2:]), ["reading\t0\t1\th1\th2\t1e+10", "reading\t0\t1\th2\th1\tfailed"])
+
+    def test_of_ranks_that_waited_for_a_processor(self):
+        self.write_hosts(2)
+        self.record(self.next_round())
+        lines = [dict(json.loads(line), processor_wait_share=0.63) for line in self.records.read_text().splitlines()]
+        self.records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        lines = self.plan("--records", self.records, "--list-readings").stdout.splitlines()
+        self.assertEqual(sorted(lines[2:]), ["reading\t0\t1\th1\th2\t0", "reading\t0\t1\th2\th1\t0"])
 
     def test_of_two_tests(self):
         self.write_hosts(2)

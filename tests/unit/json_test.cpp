@@ -425,9 +425,9 @@ TEST(Csv, HasTheFiguresOfMessagesInTheLastColumns) {
   EXPECT_TRUE(file.lines()[0].ends_with(
       ",channels,message_rate_per_s,jitter_us,first_to_second_gb_per_s,second_to_first_gb_per_s,"
       "first_to_second_retransmitted_segments,second_to_first_retransmitted_segments,time_us_mean,time_us_stdev,"
-      "lost_messages,program,started_utc,ranks,hosts,cut_short"))
+      "lost_messages,program,started_utc,ranks,hosts,cut_short,processor_wait_share"))
       << file.lines()[0];
-  const std::string run = ",all_reduce_perf,2026-01-01T00:00:00Z,2,\"node-01, node-02\",";
+  const std::string run = ",all_reduce_perf,2026-01-01T00:00:00Z,2,\"node-01, node-02\",,";
   EXPECT_TRUE(file.lines()[1].ends_with(",,,,2.5e+06,3,12,11.5,7,0,500000,4,11" + run)) << file.lines()[1];
   EXPECT_TRUE(file.lines()[2].ends_with(",,,,,0,,,,,0,0," + run)) << file.lines()[2];
 }

@@ -281,27 +281,27 @@ TEST(SweepCsv, HasALineAReading) {
   EXPECT_EQ(file.text(),
             "round,concurrent,from,to,from_rank,to_rank,from_host,to_host,size_bytes,status,bandwidth_gb_per_s,"
             "bandwidth_gb_per_s_min,bandwidth_gb_per_s_max,windows,messages_per_window,latency_us,wrong_elements,"
-            "reason,program,started_utc,ranks\n"
-            "3,4,2,1,2,1,node-02,node-01,1048576,ok,10,9,11,9,64,2,0,,pairwise_bw,2026-01-01T00:00:00Z,3\n"
+            "reason,program,started_utc,ranks,processor_wait_share\n"
+            "3,4,2,1,2,1,node-02,node-01,1048576,ok,10,9,11,9,64,2,0,,pairwise_bw,2026-01-01T00:00:00Z,3,\n"
             "3,4,0,2,0,2,node-00,node-02,1048576,not_tried,,,,0,0,,,they timed out in round 1,"
-            "pairwise_bw,2026-01-01T00:00:00Z,3\n");
+            "pairwise_bw,2026-01-01T00:00:00Z,3,\n");
 }
 
 TEST(SweepCsv, QuotesTextsThatNeedIt) {
   EXPECT_EQ(csv_line_of(sweep_context(3), wrong_reading()),
             "3,4,2,1,2,1,node-02,node-01,1048576,wrong,8,7.2,8.8,9,64,2,12,\"first at element 7: expected 3, got 0\","
-            "pairwise_bw,2026-01-01T00:00:00Z,3");
+            "pairwise_bw,2026-01-01T00:00:00Z,3,");
   Context context = sweep_context(2);
   context.ranks[0].host = "a \"b\"";
   EXPECT_EQ(csv_line_of(context, reading_of(0, 1, 10)),
-            "3,4,0,1,0,1,\"a \"\"b\"\"\",node-01,1048576,ok,10,9,11,9,64,2,0,,pairwise_bw,2026-01-01T00:00:00Z,2");
+            "3,4,0,1,0,1,\"a \"\"b\"\"\",node-01,1048576,ok,10,9,11,9,64,2,0,,pairwise_bw,2026-01-01T00:00:00Z,2,");
 }
 
 TEST(SweepCsv, LeavesWhatWasNotCheckedEmpty) {
   Context context = sweep_context(2);
   context.options.checks = 0;
   EXPECT_EQ(csv_line_of(context, reading_of(0, 1, 10)),
-            "3,4,0,1,0,1,node-00,node-01,1048576,ok,10,9,11,9,64,2,,,pairwise_bw,2026-01-01T00:00:00Z,2");
+            "3,4,0,1,0,1,node-00,node-01,1048576,ok,10,9,11,9,64,2,,,pairwise_bw,2026-01-01T00:00:00Z,2,");
 }
 
 }  // namespace sweep_files_test

@@ -24,6 +24,7 @@
 #include "cluster/attribution/unit_effects.h"
 #include "cluster/network_load.h"
 #include "cluster/robust.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -155,6 +156,16 @@ void note_below_asked(const Sweep& sweep, Verdict& verdict) {
       "{} of {} readings are below the --min-bandwidth of their runs (status slow in the records); this report "
       "compares readings with each other, or with --expect RATE",
       sweep.below_asked, verdict.readings));
+}
+
+/// Notes readings that say nothing on bandwidth.
+void note_waited(const Sweep& sweep, Verdict& verdict) {
+  const auto waited = std::count_if(sweep.readings.begin(), sweep.readings.end(), [](const Reading& reading) {
+    return reading.outcome == Outcome::kMeasured && reading.from != reading.to && reading.rate == 0;
+  });
+  if (waited == 0) return;
+  verdict.notes.push_back(waited_note(fmt::format("{} of {} readings", waited, verdict.readings), sweep.most_waited) +
+                          "; they are not judged");
 }
 
 /// Whether no group has half of the hosts or more, so that hosts without a group are no exceptions.
@@ -357,6 +368,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   verdict.failing = share_failing(sweep, unexplained, unsteady.is_unsteady, verdict);
   note_failing(verdict);
   note_below_asked(sweep, verdict);
+  note_waited(sweep, verdict);
   verdict.not_judged = find_not_judged(model, failures, explained.units);
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
   name_devices(sweep, verdict);

@@ -23,11 +23,6 @@ constexpr std::int64_t kReadingsPerWindow = 24;
 
 using StratumKey = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>;
 
-bool has_rate(const Reading& reading) {
-  return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
-         reading.rate > 0;
-}
-
 /// Numbers strata in the order of their first readings.
 class StrataOf {
  public:

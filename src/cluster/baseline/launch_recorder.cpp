@@ -79,6 +79,7 @@ void LaunchRecorder::take(const PairReading& reading) {
   times.time = static_cast<double>(reading.size) / reading.bandwidth;
   times.busbw = reading.bandwidth;
   times.epochs = {times.time};
+  times.processor_wait = reading.processor_wait;
   add(std::move(times));
 }
 

@@ -43,7 +43,7 @@ Way way_of(const Sweep& sweep, const Reading& reading) {
   return {reading.from, reading.to, likeness_of(sweep, reading)};
 }
 
-bool is_alone(const Reading& reading) { return reading.outcome == Outcome::kMeasured && reading.concurrent == 1; }
+bool is_alone(const Reading& reading) { return has_rate(reading) && reading.concurrent == 1; }
 
 /// Whether a pair was beside others: more than half of `at_once`, and at most `at_once`.
 bool is_beside(std::int32_t concurrent, std::int64_t at_once) {
@@ -51,7 +51,7 @@ bool is_beside(std::int32_t concurrent, std::int64_t at_once) {
 }
 
 bool is_beside(const Reading& reading, std::int64_t at_once) {
-  return reading.outcome == Outcome::kMeasured && is_beside(reading.concurrent, at_once);
+  return has_rate(reading) && is_beside(reading.concurrent, at_once);
 }
 
 using ByWay = std::map<Way, std::vector<const Reading*>>;
@@ -86,7 +86,7 @@ using RoundMedians = std::map<Likeness, std::vector<RoundMedian>>;
 RoundMedians medians_of_rounds(const Sweep& sweep) {
   std::map<std::tuple<Likeness, std::int32_t, std::int32_t>, std::vector<double>> rates;
   for (const Reading& reading : sweep.readings) {
-    if (reading.outcome != Outcome::kMeasured) continue;
+    if (!has_rate(reading)) continue;
     rates[{likeness_of(sweep, reading), reading.round, reading.concurrent}].push_back(reading.rate);
   }
   RoundMedians medians;

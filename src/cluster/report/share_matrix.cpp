@@ -66,7 +66,9 @@ std::vector<Entry> entries_of(const Sweep& sweep, const std::map<Setting, Usual>
   };
   for (const Reading& reading : sweep.readings) {
     const auto of_setting = usual.find(setting_of(reading));
-    if (reading.outcome == Outcome::kNotTried || of_setting == usual.end() || of_setting->second.rate <= 0) continue;
+    const bool is_judged =
+        has_rate(reading) || reading.outcome == Outcome::kFailed || reading.outcome == Outcome::kWrong;
+    if (!is_judged || of_setting == usual.end() || of_setting->second.rate <= 0) continue;
     const double rate = reading.outcome == Outcome::kMeasured ? static_cast<double>(reading.rate) : 0;
     const auto share = static_cast<float>(rate / of_setting->second.rate);
     add(reading.to, reading.from, reading.from_rail, reading.to_rail, share);

@@ -18,11 +18,6 @@ constexpr double kLeastScale = 0.01;
 constexpr std::size_t kEnoughDifferences = 8;
 constexpr std::size_t kMostDifferences = 4096;
 
-bool is_taken(const Reading& reading) {
-  return reading.outcome == Outcome::kMeasured && reading.from != reading.to && std::isfinite(reading.rate) &&
-         reading.rate > 0;
-}
-
 /// What comparable readings share: kind, rails, and whether they are of both directions together.
 using Kind = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
 
@@ -233,11 +228,11 @@ Flow flow_of(const Reading& reading) { return {kind_of(reading), reading.from, r
 std::vector<char> lightly_loaded_readings(const Sweep& sweep) {
   std::int32_t most = 0;
   for (const Reading& reading : sweep.readings) {
-    if (is_taken(reading)) most = std::max(most, reading.concurrent);
+    if (has_rate(reading)) most = std::max(most, reading.concurrent);
   }
   std::vector<char> light;
   for (const Reading& each : sweep.readings) {
-    light.push_back(is_taken(each) && is_lightly_loaded(each.concurrent, most) ? 1 : 0);
+    light.push_back(has_rate(each) && is_lightly_loaded(each.concurrent, most) ? 1 : 0);
   }
   return light;
 }
@@ -251,7 +246,7 @@ std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& li
   if (rates.empty()) return rates;
   for (std::size_t place = 0; place < light.size(); ++place) {
     const Reading& reading = sweep.readings[place];
-    if (light[place] != 0 || !is_taken(reading)) continue;
+    if (light[place] != 0 || !has_rate(reading)) continue;
     const auto at = rates.find(flow_of(reading));
     if (at != rates.end()) at->second = std::max(at->second, reading.rate);
   }
@@ -284,7 +279,7 @@ ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) 
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     if (!left_out.empty() && left_out[place] != 0) continue;
     const Reading& reading = sweep.readings[place];
-    if (!is_taken(reading) || light[place] != 0) continue;
+    if (!has_rate(reading) || light[place] != 0) continue;
     const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
     table.values.push_back({reading.from, reading.to, reading.round, static_cast<float>(std::log(reading.rate))});
     table.kinds.push_back(kind);

@@ -1,6 +1,7 @@
 #include "cluster/sweep/flow.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
+#include "common/measure/meter.h"
 
 namespace fabricbench::sweep {
 namespace {
@@ -194,6 +196,7 @@ void FlowMeter::measure_windows(const Flows& flows, Seconds deadline, StepResult
   Lane out = make_lane(sending);
   Lane in = make_lane(receiving);
   const auto [sent, received] = plan_windows(flows, in, deadline);
+  const IdleTime before = idle_until(session_, now());
   for (std::int64_t i = 0; i < std::max(sent.windows, received.windows); ++i) {
     const std::int64_t sends = i < sent.windows ? sent.messages : 0;
     const std::int64_t receives = i < received.windows ? received.messages : 0;
@@ -202,6 +205,11 @@ void FlowMeter::measure_windows(const Flows& flows, Seconds deadline, StepResult
     between_();
   }
   result.messages = received.messages;
+  const IdleTime idle = idle_until(session_, now());
+  const Seconds elapsed = idle.elapsed - before.elapsed;
+  const double own = elapsed > 0 ? (idle.waiting - before.waiting) / elapsed : 0;
+  const double of_sender = pass_on(flows.to, flows.from, kWaited, own, deadline).value_or(0);
+  result.processor_wait = explaining_wait(std::array{std::max(own, of_sender)});
   check_data(in, received.messages * received.windows, result);
 }
 

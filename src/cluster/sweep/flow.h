@@ -54,6 +54,7 @@ struct StepResult {
   std::vector<Seconds> windows;    ///< durations of the received windows
   std::int64_t messages = 0;       ///< messages per window
   std::optional<Seconds> latency;  ///< to its source, or to its destination if it has no source
+  double processor_wait = 0;       ///< as in PairReading
   std::uint64_t wrong = 0;
   std::string reason;
 };

@@ -8,6 +8,7 @@
 
 #include "common/core/exit_status.h"
 #include "common/core/statistics.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::sweep {
 namespace {
@@ -26,6 +27,7 @@ Report report_of(std::int64_t step, const Flows& flows, const StepResult& result
   report.windows = static_cast<std::int64_t>(result.windows.size());
   report.messages = result.messages;
   report.latency = result.latency;
+  report.processor_wait = result.processor_wait;
   report.wrong = result.wrong;
   if (!result.windows.empty()) {
     const double bytes = static_cast<double>(size) * static_cast<double>(result.messages);
@@ -60,6 +62,8 @@ void Ledger::note(int endpoint, const Report& report) {
   carried_ += size_ * static_cast<Bytes>(report.messages * report.windows);
   if (report.status == ReadingStatus::kTimeout || report.status == ReadingStatus::kNotTried) ++timed_out_;
   if (report.status == ReadingStatus::kWrong) ++wrong_;
+  if (report.processor_wait > 0) ++waited_;
+  most_waited_ = std::max(most_waited_, report.processor_wait);
   if (report.status == ReadingStatus::kOk && report.bandwidth < required_) judge(report, endpoint);
   publish_({.round = step_.round,
             .concurrent = static_cast<int>(step_.meetings.size()),
@@ -76,6 +80,7 @@ void Ledger::note(int endpoint, const Report& report) {
             .windows = report.windows,
             .messages = report.messages,
             .latency = report.latency,
+            .processor_wait = report.processor_wait,
             .wrong = report.wrong,
             .reason = report.reason});
 }
@@ -114,8 +119,15 @@ Ending Ledger::ending() const {
   ExitStatus status = ExitStatus::kOk;
   ending.reason = "all pairs were measured";
   ending.precision = "Precision: a reading is one visit to a pair, and has no interval; repeat what matters";
-  if (required_ > 0) ending.fast_enough = slow_ + timed_out_ + wrong_ == 0;
-  if (slowest_) {
+  if (waited_ > 0)
+    ending.notes.push_back(waited_note(fmt::format("{} of {} readings", waited_, readings_), most_waited_));
+  if (required_ > 0 && waited_ > 0) {
+    status = ExitStatus::kNotJudged;
+    ending.reason = waited_text(most_waited_);
+  } else if (required_ > 0) {
+    ending.fast_enough = slow_ + timed_out_ + wrong_ == 0;
+  }
+  if (slowest_ && waited_ == 0) {
     status = ExitStatus::kTooSlow;
     ending.reason = fmt::format(
         "{} of {} readings are below {:g} GB/s, which --min-bw requires; the slowest is {} -> {}, {:.4g} GB/s", slow_,

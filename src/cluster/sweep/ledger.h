@@ -25,6 +25,7 @@ struct Report {
   std::int64_t windows = 0;
   std::int64_t messages = 0;
   std::optional<Seconds> latency;
+  double processor_wait = 0;
   std::uint64_t wrong = 0;
   bool has_abandoned = false;  ///< messages of this endpoint may still be under way
   std::string reason;
@@ -33,7 +34,8 @@ struct Report {
 template <typename Form, record::Of<Report> Record>
 void describe(Form& form, Record& report) {
   form.hidden(report.step, report.from, report.status, report.bandwidth, report.least_bandwidth, report.most_bandwidth,
-              report.windows, report.messages, report.latency, report.wrong, report.has_abandoned, report.reason);
+              report.windows, report.messages, report.latency, report.processor_wait, report.wrong,
+              report.has_abandoned, report.reason);
 }
 
 [[nodiscard]] Report report_of(std::int64_t step, const Flows& flows, const StepResult& result, Bytes size,
@@ -82,6 +84,8 @@ class Ledger {
   std::int64_t slow_ = 0;           // their number
   std::int64_t readings_ = 0;
   std::int64_t timed_out_ = 0;
+  std::int64_t waited_ = 0;  // readings whose ranks waited for a processor
+  double most_waited_ = 0;   // the largest share of the time
   std::int64_t wrong_ = 0;
 };
 

@@ -50,7 +50,7 @@ void describe(Form& form, Record& outcome) {
 }
 
 /// The subjects of mail between endpoints.
-enum Subject : int { kGo, kReport, kPings, kLatency, kPlan, kOutcome, kSummary, kMatrixRow };
+enum Subject : int { kGo, kReport, kPings, kLatency, kPlan, kWaited, kOutcome, kSummary, kMatrixRow };
 
 /// A number, a list of numbers or a record as mail.
 template <typename Note>

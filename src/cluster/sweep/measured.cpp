@@ -83,7 +83,7 @@ class MeasuredReader {
       return true;
     }
     const auto rate = number_of<float>(text);
-    if (!rate || !std::isfinite(*rate) || *rate <= 0) return false;
+    if (!rate || !std::isfinite(*rate) || *rate < 0) return false;
     reading.rate = *rate;
     return true;
   }

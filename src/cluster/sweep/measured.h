@@ -14,8 +14,9 @@ struct Measured {
 };
 
 /// Reads the output of plan_sweep --list-readings: lines of fields with tabs between them, `host NAME` and `reading
-/// ROUND CONCURRENT FROM TO RATE`, where RATE is bytes per second, `failed`, `wrong` or `not_tried`. Throws Error
-/// (missing) if the file cannot be read, and UsageError that names the first line in another form.
+/// ROUND CONCURRENT FROM TO RATE`, where RATE is bytes per second (0: ranks waited for a processor), `failed`, `wrong`
+/// or `not_tried`. Throws Error (missing) if the file cannot be read, and UsageError that names the first line in
+/// another form.
 [[nodiscard]] Measured read_measured(const std::string& path);
 
 }  // namespace fabricbench::sweep

@@ -272,6 +272,7 @@ void RecordReader::take(const RecordedReading& record) {
   if (reading.outcome != Outcome::kMeasured) keep_reason(reading, is_nothing ? "nothing got through" : record.reason);
   Sweep& part = runs_.back().part;
   if (*record.status == ReadingStatus::kSlow) ++part.below_asked;
+  part.most_waited = std::max(part.most_waited, record.processor_wait);
   keep_routes(record);
   part.readings.push_back(reading);
 }
@@ -300,6 +301,7 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
     case ReadingStatus::kSlow:
       reading.rate = static_cast<float>(*record.bandwidth);
       if (reading.rate <= 0) reading.outcome = Outcome::kFailed;
+      if (record.processor_wait > 0) reading.rate = 0;
       break;
     case ReadingStatus::kWrong: reading.outcome = Outcome::kWrong; break;
     case ReadingStatus::kTimeout:

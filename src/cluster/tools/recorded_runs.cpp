@@ -150,6 +150,7 @@ void append(RecordedRun& run, KeptReasons& reasons, Sweep& sweep) {
     sweep.routes_of.insert(sweep.routes_of.end(), part.routes_of.begin(), part.routes_of.end());
   }
   sweep.below_asked += part.below_asked;
+  sweep.most_waited = std::max(sweep.most_waited, part.most_waited);
   if (before == 0) {
     sweep.readings = std::move(part.readings);
   } else {

@@ -47,6 +47,12 @@ template <std::integral Number>
                      100 * share);
 }
 
+/// A note on such figures. `which`: of them all.
+[[nodiscard]] inline std::string waited_note(std::string_view which, double share) {
+  return fmt::format("In {} {}; run fewer ranks than processors, on a host without other work", which,
+                     waited_text(share));
+}
+
 /// Such as `1,234,567`.
 [[nodiscard]] inline std::string with_commas(std::uint64_t number) {
   std::string text = fmt::format("{}", number);

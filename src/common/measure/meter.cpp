@@ -54,7 +54,7 @@ Meter::Meter(const Team& team, Session& session, mpi::CommonClock& clock, const 
 Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEach& around) {
   const std::int64_t switches_before = host::involuntary_context_switches();
   const Seconds began = now();
-  const IdleTime before = idle_until(began);
+  const IdleTime before = idle_until(session_, began);
   Epoch epoch = measure_once(operation, plan, around);
   if (plan.common_start && !epoch.common_start) {  // the clock was unusable: repeats the whole visit with barriers
     VisitPlan again = plan;
@@ -62,7 +62,7 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEa
     epoch = measure_once(operation, again, around);
   }
   epoch.began = began;
-  const IdleTime idle = idle_until(now());
+  const IdleTime idle = idle_until(session_, now());
   epoch.idle = {idle.elapsed - before.elapsed, idle.stopped - before.stopped, idle.waiting - before.waiting};
   if (device_ != nullptr) {
     epoch.resolution = team_.group().max(device_->resolution()) / operations_per_sample(operation, plan);
@@ -79,10 +79,9 @@ Epoch Meter::measure(Operation& operation, const VisitPlan& plan, const AroundEa
   return epoch;
 }
 
-/// Unknown with a device: a thread may sleep while the device works.
-IdleTime Meter::idle_until(Seconds time) const {
+IdleTime idle_until(Session& session, Seconds time) {
   const std::optional<double> waited = host::processor_wait();
-  if (!waited || session_.device_clock() != nullptr) return {};
+  if (!waited || session.device_clock() != nullptr) return {};
   return {time, time - host::processor_time() - *waited, *waited};
 }
 

@@ -34,6 +34,9 @@ struct VisitPlan {
   [[nodiscard]] std::int64_t timed(std::int64_t aggregated) const { return starts(aggregated) - warmup * aggregated; }
 };
 
+/// How long this thread has been idle so far. Unknown with a device: a thread may sleep while the device works.
+[[nodiscard]] IdleTime idle_until(Session& session, Seconds time);
+
 /// What is done before and after each operation, outside its time; only where operations are timed one by one.
 struct AroundEach {
   std::function<void()> before;  ///< empty, like the next one: nothing
@@ -121,7 +124,6 @@ class Meter {
   void choose_slack();
   void adapt_slack(double late_share);
   void note_processor();
-  [[nodiscard]] IdleTime idle_until(Seconds time) const;
   void await_others(const Operation& operation) const;
   void reduce(const Times& times, Epoch& epoch) const;
   void average(const Times& times, Epoch& epoch) const;

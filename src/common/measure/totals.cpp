@@ -192,8 +192,7 @@ std::string Totals::waited_line() const {
           ? "all measurements"
           : fmt::format("{} of {} measurements (sizes: {})", waited_, measurements_,
                         fmt::join(fabricbench::shortened(std::move(sizes), kMostSizes, "more"), ", "));
-  return fmt::format("In {} {}; run fewer ranks than processors, on a host without other work", which,
-                     waited_text(most_waited_));
+  return waited_note(which, most_waited_);
 }
 
 std::string Totals::checked_bits_line() const {

@@ -62,6 +62,7 @@ struct PairReading {
   std::int64_t windows = 0;            ///< number of samples
   std::int64_t messages = 0;           ///< messages per window
   std::optional<Seconds> latency;      ///< half a round trip of 8 bytes, the median; the same in both directions
+  double processor_wait = 0;           ///< explaining_wait of the windows, of sender or receiver
   std::optional<std::uint64_t> wrong;  ///< wrong elements; empty: unchecked
   std::string reason;                  ///< why there is no figure, or where the data are wrong; empty: no error
 };
@@ -80,6 +81,7 @@ struct RecordedReading {
   bool both_ways = false;           ///< whether the figure is the sum of both directions
   std::optional<double> bandwidth;  ///< bytes per second; empty: no figure
   std::optional<Seconds> latency;
+  double processor_wait = 0;  ///< as PairReading has it
   std::string_view reason;
   std::string_view log;
   std::string_view finished;  ///< in UTC, ISO 8601
@@ -168,6 +170,9 @@ void describe(Form& form, Record& reading) {
   form("messages_per_window", natural(reading.messages), "messages in each window");
   form("latency_us", us(reading.latency),
        "half a round trip of 8 bytes, median; the same in both directions of a pair; null: unknown");
+  form("processor_wait_share", left_out_if_none(reading.processor_wait),
+       "share of the time for which the sender or the receiver waited for a processor, whichever did so more: the "
+       "figure is none of the network; missing below 0.1, or if unknown");
   form("wrong_elements", reading.wrong, "null: unchecked");
   form("reason", null_if_none(reading.reason), "why there is no figure, or where the data are wrong; null: no error");
 }
@@ -193,6 +198,8 @@ void describe(Form& form, Record& reading) {
   form("both_ways", reading.both_ways, "whether the figure is the sum of both directions");
   form("bandwidth_gb_per_s", gb_per_s(reading.bandwidth), "null without a figure");
   form("latency_us", us(reading.latency), "null: not measured");
+  form("processor_wait_share", left_out_if_none(reading.processor_wait),
+       "as the run has it: the figure is none of the network; missing if there was no such wait");
   form("reason", null_if_none(reading.reason), "why it failed; null: it did not");
   form("log", null_if_none(reading.log), "file with the output of a failed run");
   form("finished_utc", left_out_if_none(reading.finished), "end of the run");

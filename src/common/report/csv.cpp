@@ -18,7 +18,7 @@ using record::Json;
 using record::to_json;
 
 // The columns of a measurement, with its row and placement as `row` and `placement`.
-constexpr std::array<CsvColumn, 43> kRowColumns = {{
+constexpr std::array<CsvColumn, 44> kRowColumns = {{
     {"size_bytes", "/row/size_bytes"},
     {"count", "/row/count"},
     {"datatype", "/row/datatype"},
@@ -62,6 +62,7 @@ constexpr std::array<CsvColumn, 43> kRowColumns = {{
     {"ranks", "/run/ranks"},
     {"hosts", "/run/hosts"},
     {"cut_short", "/row/cut_short"},
+    {"processor_wait_share"},
 }};
 
 constexpr std::array<CsvColumn, 31> kCopyColumns = {{
@@ -98,7 +99,7 @@ constexpr std::array<CsvColumn, 31> kCopyColumns = {{
     {"cut_short"},
 }};
 
-constexpr std::array<CsvColumn, 21> kReadingColumns = {{
+constexpr std::array<CsvColumn, 22> kReadingColumns = {{
     {"round"},
     {"concurrent"},
     {"from"},
@@ -120,6 +121,7 @@ constexpr std::array<CsvColumn, 21> kReadingColumns = {{
     {"program", "/run/program"},
     {"started_utc", "/run/started_utc"},
     {"ranks", "/run/ranks"},
+    {"processor_wait_share"},
 }};
 
 std::span<const CsvColumn> columns_of(Figure figure) {
