@@ -366,8 +366,9 @@ run_until_told() {
     done
     if [[ -n $told ]]; then end_job && status=$((128 + $(kill -l "$told"))); fi
     kill -TERM "$watcher" 2>/dev/null || true
-    wait "$watcher" 2>/dev/null || stuck=$?
-    if [[ $stuck -eq $kTimeout && -z $told ]]; then
+    # Told to all of the group, it may have ended before, and bash 5.2 waits for ever then.
+    if [[ -z $told ]]; then wait "$watcher" 2>/dev/null || stuck=$?; fi
+    if [[ $stuck -eq $kTimeout ]]; then
         status=$kTimeout
         # What the launcher has started may hold its output open, and has nothing to say any more.
         if [[ -n $writer ]]; then { sleep "$kToFlush_s" && kill -KILL "$writer"; } >/dev/null 2>&1 3>&- & fi
