@@ -10,7 +10,7 @@ readonly kGpuTests=(sendrecv_perf)
 
 # Environment variables that remote ranks need: settings of MPI, NCCL and their transports, and library paths. Without
 # those that a launcher sets for the ranks of its own job.
-readonly kForwarded='^(PATH|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|(NCCL|UCX|FI|MPIR_CVAR|MPICH|I_MPI|MV2|PSM2|PSM3)_.*|OMPI_(MCA|ALLOW)_.*)$'
+readonly kForwarded='^(PATH|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|FABRICBENCH_RUN|(NCCL|UCX|FI|MPIR_CVAR|MPICH|I_MPI|MV2|PSM2|PSM3)_.*|OMPI_(MCA|ALLOW)_.*)$'
 readonly kNotForwarded='^(OMPI_MCA_(orte|ess|prte|plm|ras|rmaps|initial|shmem_RUNTIME|oob_tcp_keepalive)_.*|I_MPI_HYDRA_.*)$'
 
 readonly kSrunOptions=(--overlap --kill-on-bad-exit=1) # a step beside others, which ends with its first lost rank

@@ -195,12 +195,12 @@ choose_job() {
     fi
 }
 
-# children_of PROCESS: sets children, and ranks_here and agents: how many of them are ranks, and launch agents that stay as long
-# as the daemons that they have started. It starts nothing, since ranks are measuring.
+# children_of PROCESS...: sets children, and ranks_here and agents: how many of them are ranks, and launch agents that stay as
+# long as the daemons that they have started. Hydra's ranks are children of its daemon. It starts nothing, since ranks are measuring.
 children_of() {
-    local file line child state words
+    local file line child state words parents=("$@") i
     children=() ranks_here=0 agents=0
-    for file in /proc/"$1"/task/*/children; do
+    for ((i = 0; i < ${#parents[@]}; ++i)); do for file in /proc/"${parents[i]}"/task/*/children; do
         line=
         read -r line <"$file" || true # it has no end of line
         for child in $line; do
@@ -211,10 +211,25 @@ children_of() {
             case " ${words[*]} " in
                 " ${program[0]} "*) ranks_here=$((ranks_here + 1)) ;;
                 *" --daemonize "*) ;;
+                *hydra_pmi_proxy\ *) agents=$((agents + 1)) parents+=("$child") ;;
                 *[/\ ]orted\ * | *[/\ ]prted\ *) agents=$((agents + 1)) ;;
             esac
         done
+    done; done 2>/dev/null
+}
+
+# Sets ranks_here under srun, whose ranks are no children of it: of all processes those that know this run; then only these.
+find_ranks_of_srun() {
+    local folders=("${ranks[@]}") folder words
+    ((${#folders[@]} > 0)) || folders=(/proc/[0-9]*)
+    ranks=()
+    for folder in "${folders[@]}"; do
+        mapfile -d '' -t words <"$folder/cmdline" || continue
+        [[ "${words[*]} " == "${program[0]} "* ]] || continue
+        mapfile -d '' -t words <"$folder/environ" || continue
+        if [[ " ${words[*]} " == *" FABRICBENCH_RUN=$$ "* ]]; then ranks+=("$folder"); fi
     done 2>/dev/null
+    ranks_here=${#ranks[@]}
 }
 
 # Sets ranks_end_s: within which all ranks end after the first one has, by docs/reliability.md; 0: without limit.
@@ -244,24 +259,32 @@ has_lost_host() {
 }
 
 # Ends a launcher that waits for itself, a daemon that hangs or a host that is out of reach, and fails then: when nothing is left
-# of what it has started, when the ranks on this host have ended and the others have had the time for it, and when a host is lost.
+# of what it has started, when the ranks on this host, or the daemons of some hosts, have ended and the others have had the time
+# for it, and when a host is lost.
 end_where_stuck() {
-    local children=() ranks_here agents had_ranks=no stays=no ranks_end_s limit_s began=$SECONDS since=$SECONDS looked=$SECONDS pause=0.2 why=''
+    local children=() ranks=() ranks_here=0 agents=0 most=0 had_ranks=no stays=no ranks_end_s limit_s what
+    local began=$SECONDS since=$SECONDS looked=$SECONDS pause=0.2 why=''
     limit_of_ranks
     while sleep "$pause" >/dev/null 2>&1 && kill -0 "$1" 2>/dev/null; do
-        children_of "$1"
+        if [[ $launcher == srun ]]; then find_ranks_of_srun && pause=2; else children_of "$1"; fi
         if ((ranks_here > 0)); then had_ranks=yes pause=2; fi
+        if ((agents > most)); then most=$agents; fi
         # An agent may end before its daemon, and does so at once.
-        if ((${#hosts[@]} == 0 ? ranks_here > 0 : agents > 0 && SECONDS - began >= kStays_s)); then stays=yes pause=2; fi
+        if [[ $launcher == mpirun ]] &&
+            ((${#hosts[@]} == 0 ? ranks_here > 0 : agents > 0 && SECONDS - began >= kStays_s)); then stays=yes pause=2; fi
+        what='its ranks here'
+        if [[ $launcher == mpirun && ${#hosts[@]} -eq 0 ]]; then what='its ranks'; fi
         if [[ $stays == yes && ${#children[@]} -eq 0 ]]; then
             limit_s=$kAlone_s
         elif [[ $had_ranks == yes ]] && ((ranks_here == 0 && ranks_end_s > 0)); then
             limit_s=$((ranks_end_s + kAlone_s))
+        elif [[ $stays == yes ]] && ((agents < most && ranks_here == 0 && ranks_end_s > 0)); then
+            limit_s=$((ranks_end_s + kAlone_s)) what='the daemon of a host'
         else
             since=$SECONDS limit_s=
         fi
         if [[ -n $limit_s ]] && ((SECONDS - since >= limit_s)); then
-            why="although its ranks$( ((${#hosts[@]} == 0)) || echo ' here') ended $((SECONDS - since)) s ago"
+            why="although $what ended $((SECONDS - since)) s ago"
         elif ((${#hosts[@]} > 0 && SECONDS - looked >= kLooks_s)); then
             looked=$SECONDS
             ! has_lost_host "$1" || why="with a host that is out of reach"
@@ -386,6 +409,7 @@ main() {
     use_mpi
     choose_launcher
     find_hosts
+    if [[ $launcher == srun ]]; then export FABRICBENCH_RUN=$$; fi # by which its ranks are found
     choose_job
     command=("${launch[@]}" "${mpi_options[@]}" "${program[@]}")
     if [[ $launcher == mpirun && $(kind_of_mpirun) == open_mpi ]]; then settings=("${mpi_environment[@]}"); fi
@@ -395,7 +419,6 @@ main() {
     fi
     warn "$said"
     warn "running ${settings[*]:+${settings[*]} }$(quoted "${command[@]}")"
-    if [[ $launcher != mpirun || $(kind_of_mpirun) != open_mpi ]]; then exec "${command[@]}" </dev/null; fi
     run_until_told
 }
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from front import FRONT, HYDRA, JOB_OF_FOUR, OTHER, PROGRAMS, TIMEOUT_S, FrontTest
+from front import FRONT, HYDRA, JOB_OF_FOUR, OPEN_MPI, OTHER, PROGRAMS, TIMEOUT_S, FrontTest
 
 ALL_REDUCE, LATENCY = str(PROGRAMS / "all_reduce_perf"), str(PROGRAMS / "send_recv_lat")
 PREFIX = os.environ["FABRICBENCH_LINK_PREFIX"]  # of installed links
@@ -294,16 +294,16 @@ class Slurm(FrontTest):  # 1 rank, 3 s
         self.assertEqual(self.dry_run("all_reduce")[0], "mpirun")
 
 
-# In the place of mpirun: starts a rank that sleeps, with the program's name, and a launch agent, and goes on without them.
+# In the place of a launcher: starts a rank that sleeps, with the program's name, and a launch agent, and goes on without them.
 WAITING = """#!/usr/bin/env python3
 import subprocess, sys, time
-if sys.argv[1:] == ["--version"]:
-    print("mpirun (Open MPI) 4.1.4")
+if sys.argv[1:] in (["--version"], ["--mpi=list"]):
+    print("{version}")
     sys.exit()
 program = next(word for word in sys.argv if word.endswith("_perf"))
 print("what it says", flush=True)
-ranks = [subprocess.Popen([program, str(seconds)], executable="/bin/sleep") for seconds in {ranks}]
-agents = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep({{}})".format(seconds), "orted", option])
+ranks = [subprocess.Popen([program, str(seconds)], executable="/bin/sleep", start_new_session={apart}) for seconds in {ranks}]
+agents = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep({{}})".format(seconds), "{daemon}", option])
           for option, seconds in {agents}]
 for rank in ranks:
     rank.wait()
@@ -316,25 +316,46 @@ for agent in agents:
 class Waiting(FrontTest):  # 1 rank, 60 s
     """Launchers that go on without their ranks."""
 
-    def make_waiting(self, ranks=(6,), agents=(), seconds=1000):
-        self.make_tool("mpirun", WAITING.format(ranks=ranks, agents=agents, seconds=seconds))
+    def make_waiting(self, ranks=(6,), agents=(), seconds=1000, launcher="mpirun", version=OPEN_MPI, daemon="orted"):
+        self.make_tool(launcher, WAITING.format(ranks=ranks, agents=agents, seconds=seconds, version=version, daemon=daemon,
+                                                apart=launcher == "srun"))
 
-    def ended(self, words, *arguments):
-        result = self.front("all_reduce", *arguments)
+    def ended(self, words, *arguments, launcher="mpirun", **variables):
+        result = self.front("all_reduce", *arguments, **variables)
         self.assertEqual((result.returncode, result.stdout), (4, "what it says\n"), result.stderr)
-        self.assertRegex(result.stderr, rf"fabricbench: mpirun goes on although its ranks{words} ended \d+ s ago; it is ended\n")
+        self.assertRegex(result.stderr, rf"fabricbench: {launcher} goes on although {words} ended \d+ s ago; it is ended\n")
 
-    def goes_well(self, *arguments):
-        result = self.front("all_reduce", *arguments)
+    def goes_well(self, *arguments, **variables):
+        result = self.front("all_reduce", *arguments, **variables)
         self.assertEqual((result.returncode, result.stdout), (0, "what it says\n"), result.stderr)
 
     def test_one_that_waits_for_itself(self):
         self.make_waiting()
-        self.ended("", "-np", 2)
+        self.ended("its ranks", "-np", 2)
 
     def test_one_that_waits_for_a_daemon(self):
         self.make_waiting(agents=(("-mca", 1000),))
-        self.ended(" here", "--hosts", "a,b", "-T", 1)
+        self.ended("its ranks here", "--hosts", "a,b", "-T", 1)
+
+    def test_one_that_waits_for_one_daemon_of_several(self):
+        """No rank is here, and the daemons of the others have ended."""
+        self.make_waiting(ranks=(), agents=(("-mca", 1000), ("-mca", 5)))
+        self.ended("the daemon of a host", "--hosts", "a,b", "-T", 1)
+
+    def test_hydra(self):
+        """Its ranks here are children of its daemon, which may hang."""
+        self.make_waiting(version=HYDRA)
+        self.ended("its ranks", "-np", 2)
+        self.make_waiting(ranks=(), agents=(("--usize", 1000), ("--usize", 5)), version=HYDRA, daemon="hydra_pmi_proxy")
+        self.ended("the daemon of a host", "--hosts", "a,b", "-T", 1)
+
+    def test_srun(self):
+        """Its ranks are no children of it."""
+        self.make_launcher()
+        self.make_waiting(launcher="srun", version="pmix")
+        self.ended("its ranks here", "-T", 1, launcher="srun", **JOB_OF_FOUR)
+        self.make_waiting(ranks=(), launcher="srun", version="pmix", seconds=14)
+        self.goes_well("-T", 1, **JOB_OF_FOUR)
 
     def test_one_with_ranks_that_say_nothing_for_long(self):
         self.make_waiting(ranks=(14,), seconds=0)

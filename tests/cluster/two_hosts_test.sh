@@ -155,6 +155,26 @@ test_expected() {
     expect_line "$out" '^# Links: 1 x 0\.02 Gbit/s \(e0\), 94\.1 % of it payload'
 }
 
+# `fabricbench run` on a third host. The ranks cannot end MPI without the daemon, which then keeps mpirun.
+test_stopped_daemon() {
+    local process daemon=
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm_rsh_agent=$hosts_directory/agent \
+        OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 OMPI_MCA_btl_tcp_if_include=$kSubnet.0.0/24 \
+        OMPI_MCA_oob_tcp_if_include=$kSubnet.0.0/24 OMPI_MCA_mpi_yield_when_idle=1 ip netns exec "$hosts_switch" \
+        "$(dirname "$program")/fabricbench" run --hosts "${hosts[0]},${hosts[1]}" all_reduce -b 8 -e 8 -T 6 \
+        --json /dev/stdout --force --time-budget 10 --placement out >"$out" 2>"$err" &
+    job=$!
+    wait_while_job_runs grep -q '"kind":"epoch"' "$out"
+    for process in $(ip netns pids "${hosts[1]}"); do
+        [[ $(cat "/proc/$process/comm") != orted ]] || daemon=$process
+    done
+    kill -STOP "$daemon"
+    wait_for_job
+    kill -KILL "$daemon"
+    [[ $job_status -eq $kTimeout ]] || fail "exit status $job_status, not $kTimeout, with a daemon that hangs"
+    expect_line "$err" '^fabricbench: mpirun goes on although the daemon of a host ended [0-9]+ s ago; it is ended$'
+}
+
 make_directory
 make_hosts 2
 run_case "$2"
