@@ -8,7 +8,7 @@ import stat
 
 import record_pair
 import records
-from constants import NOT_JUDGED, OK, TOO_SLOW
+from constants import NOT_JUDGED, OK, SCHEMA_VERSION, TOO_SLOW
 
 STATE = "acceptance.jsonl"
 ACCEPTED, SLOW, BROKEN, UNKNOWN, UNMEASURED = "accepted", "slow", "failed", "not_judged", "not_measured"
@@ -61,6 +61,9 @@ class State:
         if kind not in NEEDED or any(line[key] is None for key in NEEDED[kind]):
             raise ValueError("it lacks {}".format(" or ".join(NEEDED.get(kind, ("a kind of such",)))))
         if kind == "acceptance":
+            if (line["schema_version"] or 0) > SCHEMA_VERSION:
+                raise ValueError("its schema_version is {}, newer than {} of this program; go on with that which began".format(
+                    line["schema_version"], SCHEMA_VERSION))
             records.host_names(line["hosts"], 2)
         elif kind == "acceptance_step":
             self.check_step(line)

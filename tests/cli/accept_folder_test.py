@@ -93,6 +93,7 @@ class Folders(AcceptTest):  # 2 ranks, 60 s
                 (dict(START, hosts=["node1", "-oProxyCommand=x"]), "is no host"),
                 (dict(START, hosts=["node1", "$(touch pwned)"]), "is no host"),
                 (dict(START, hosts="node1"), "'hosts' cannot be"),
+                (dict(START, schema_version=99), "its schema_version is 99, newer than 1 of this program; go on with that which began"),
                 (dict(START, command=None), "it lacks hosts or held_against or command"),
                 (dict(STEP, hosts=["node3"], name="hosts/node3"), "line 2: not a record of an acceptance run: hosts/node3 is no step"),
                 (dict(STEP, hosts=[]), "it does not name 1 host, each once"),
