@@ -66,11 +66,8 @@ bool other_way_too(const Model& model, const UnitEffect& found) {
 SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
   const Role role = EffectIds::role(found.effect);
   const bool both = other_way_too(model, found);
-  SlowUnit unit{both || role == Role::kSender,
-                both || role == Role::kReceiver,
-                &found,
-                {found.effect},
-                found.false_alarm};
+  SlowUnit unit{
+      both || role == Role::kSender, both || role == Role::kReceiver, &found, {found.effect}, found.false_alarm};
   if (both) unit.effects.insert(other_way(found.effect));
   return unit;
 }

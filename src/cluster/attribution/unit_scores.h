@@ -74,8 +74,8 @@ struct PartnerLevel {
 [[nodiscard]] bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed);
 
 /// The probability that a healthy effect has such a score: that so many partners' medians are as low as the upper
-/// median, that all are as low as the highest, or that so many are slow. Distribution-free, except for the tail. `by_readings`: there are no more partners
-/// to try, so readings are counted instead of partners.
+/// median, that all are as low as the highest, or that so many are slow. Distribution-free, except for the tail.
+/// `by_readings`: there are no more partners to try, so readings are counted instead of partners.
 [[nodiscard]] double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings);
 
 }  // namespace fabricbench::cluster

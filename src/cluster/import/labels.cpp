@@ -117,7 +117,8 @@ std::optional<std::string> printed_in(std::string_view line) {
     entry = nlohmann::json::parse(line, nullptr, false);
   } else {
     const std::string_view quoted = line.substr(0, line.rfind('"') + 1);
-    entry["msg"] = nlohmann::json::parse(quoted.substr(std::min(logfmt + kLogfmt.size(), quoted.size())), nullptr, false);
+    entry["msg"] =
+        nlohmann::json::parse(quoted.substr(std::min(logfmt + kLogfmt.size(), quoted.size())), nullptr, false);
   }
   for (const char* key : {"log", "line", "msg", "message", "MESSAGE"}) {
     const auto found = entry.find(key);

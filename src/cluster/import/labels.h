@@ -17,10 +17,10 @@ struct PlainLog {
 /// `level=info msg="..."`. Nothing where a line is no such entry.
 [[nodiscard]] std::optional<std::string> printed_in(std::string_view line);
 
-/// Takes away colours, JSON or logfmt around all lines, and what launchers and collectors of logs put before each line: times,
-/// hosts, ranks, pods, as mpirun, srun, pdsh, kubectl, journalctl or ts do. The label of the first line that a tool is
-/// known to begin shows the form: words of letters and digits may differ from line to line, what stands between them
-/// may not.
+/// Takes away colours, JSON or logfmt around all lines, and what launchers and collectors of logs put before each line:
+/// times, hosts, ranks, pods, as mpirun, srun, pdsh, kubectl, journalctl or ts do. The label of the first line that a
+/// tool is known to begin shows the form: words of letters and digits may differ from line to line, what stands between
+/// them may not.
 [[nodiscard]] PlainLog without_labels(std::string_view text);
 
 }  // namespace fabricbench::cluster

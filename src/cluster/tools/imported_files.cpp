@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNotices = 40;
-constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;   // bytes
+constexpr std::uintmax_t kMostToHint = std::uintmax_t{64} << 20;  // bytes
 
 struct Path {
   std::string name;
