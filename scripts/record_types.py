@@ -364,6 +364,7 @@ TYPES = {
         "agent": str,
         "mpi_options": str,
         "programs": str,
+        "not_understood": int,
     },
     "locality": {
         "host": str,

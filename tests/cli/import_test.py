@@ -448,6 +448,12 @@ class Report(Reporting, ImportTest):  # 1 rank, 2 s
         self.assertIn(f"imported from {folder}", page.texts["configuration"])
         self.assertEqual(page.rows("Findings, by their numbers on the map")[0][2], HOSTS[SLOW_HOST])
 
+    def test_is_not_accepted_where_logs_were_not_understood(self):
+        files = SETS["osu"][0](healthy)
+        files["osu_bw_gpu-node-1-to-gpu-node-2.txt"] = ""
+        self.run_report("--import", "auto", self.folder(files), "--programs", PROGRAMS)
+        self.assertIn("1 file was not understood", self.page.read_text())
+
     def test_refuses_as_find_slow_links_does(self):
         file = self.directory / "pairs.csv"
         file.write_text(csv_text(healthy))

@@ -127,6 +127,12 @@ TEST(Labels, MayBeJson) {
   }
 }
 
+TEST(Labels, MayBeLogfmtAroundTabs) {
+  EXPECT_EQ(printed_in("level=info msg=\"real\t0m1s\""), "real\t0m1s\n");
+  EXPECT_EQ(printed_in("level=info msg=\"a \\\"b\\\"\""), "a \"b\"\n");
+  EXPECT_EQ(printed_in("level=info msg="), std::nullopt);
+}
+
 TEST(Labels, MayBeMissingBeforeLinesOfTheLauncher) {
   const std::string notice = "mpirun has exited due to process rank 1\n";
   EXPECT_EQ(without_labels(notice + labelled("[1,0]<stdout>:") + notice).text, notice + kLog + notice);

@@ -58,6 +58,7 @@ TEST(PairName, LeavesOutWhatStandsBeforeOneOfTwoHostsOfOneMake) {
   }
   EXPECT_EQ(pair_of("bw-gpu-1_gpu-2.log"), "gpu-1 gpu-2");
   EXPECT_EQ(pair_of("bw-node01_head.log"), "bw-node01 head");
+  EXPECT_EQ(pair_of("10.1.2.23_10.1.2.24.o88123"), "10.1.2.23 10.1.2.24");
 }
 
 TEST(PairName, MayHaveANicAndTheNumberOfARun) {

@@ -117,8 +117,9 @@ std::optional<std::string> printed_in(std::string_view line) {
     entry = nlohmann::json::parse(line, nullptr, false);
   } else {
     const std::string_view quoted = line.substr(0, line.rfind('"') + 1);
-    entry["msg"] =
-        nlohmann::json::parse(quoted.substr(std::min(logfmt + kLogfmt.size(), quoted.size())), nullptr, false);
+    const std::string_view text = quoted.substr(std::min(logfmt + kLogfmt.size(), quoted.size()));
+    entry["msg"] = nlohmann::json::parse(text, nullptr, false);
+    if (!entry["msg"].is_string() && text.size() > 1) entry["msg"] = text.substr(1, text.size() - 2);  // with a raw tab
   }
   for (const char* key : {"log", "line", "msg", "message", "MESSAGE"}) {
     const auto found = entry.find(key);

@@ -70,9 +70,13 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view s
   return parts;
 }
 
-/// Hosts of one make: alike but for numbers, and no mere numbers.
+constexpr std::ptrdiff_t kDotsOfAddress = 3;
+
+/// Hosts of one make: alike but for numbers, and no mere numbers but addresses.
 bool are_alike(std::string_view a, std::string_view b) {
-  return a != b && std::any_of(a.begin(), a.end(), is_letter) && shape_of(a) == shape_of(b);
+  const bool is_name =
+      std::any_of(a.begin(), a.end(), is_letter) || std::count(a.begin(), a.end(), '.') == kDotsOfAddress;
+  return is_name && a != b && shape_of(a) == shape_of(b);
 }
 
 /// A name without the number of a run behind it, such as `.1`, in which no name of a host ends.
@@ -80,7 +84,6 @@ std::string_view without_number(std::string_view host) {
   const std::size_t dot = host.rfind('.');
   const bool number = dot != std::string_view::npos && dot + 1 < host.size() &&
                       std::all_of(host.begin() + static_cast<std::ptrdiff_t>(dot) + 1, host.end(), is_digit);
-  constexpr std::ptrdiff_t kDotsOfAddress = 3;
   const bool may_have_one =
       std::any_of(host.begin(), host.end(), is_letter) || std::count(host.begin(), host.end(), '.') > kDotsOfAddress;
   return number && may_have_one ? host.substr(0, dot) : host;

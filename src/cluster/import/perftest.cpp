@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster/import/json_documents.h"
+#include "cluster/import/failure.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/tool_runs.h"

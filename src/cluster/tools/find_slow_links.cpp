@@ -154,8 +154,7 @@ void read_records(RecordReader& reader, const std::string& file) {
 std::vector<std::string> read_imported(RecordReader& reader, const Asked& asked) {
   ImportedFiles imported = import_all(asked);
   for (const std::string& file : imported.records) reader.read(file);
-  reader.add_not_understood(imported.not_understood);
-  if (imported.files.empty()) return std::move(imported.notices);
+  if (imported.files.empty() && imported.not_understood == 0) return std::move(imported.notices);
   reader.begin_file("results of other tools");
   try {
     for_each_record(imported, [&](const auto& record) { reader.take(record); });

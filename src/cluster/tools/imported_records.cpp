@@ -151,7 +151,9 @@ RecordedReading record_of(const Imported& found, const Hosts& hosts, const Readi
 
 void give_records(const ImportedFiles& imported, const RecordTaker& take) {
   const Hosts hosts(imported);
-  take.start(SweepStart{hosts.all(imported), ""});
+  SweepStart start{hosts.all(imported)};
+  start.not_understood = imported.not_understood;
+  take.start(start);
   const Norm norm(imported);
   const bool has_rails = rails_differ(imported);
   Repetitions repetitions;

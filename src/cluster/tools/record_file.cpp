@@ -221,6 +221,10 @@ void RecordReader::take_line(std::string_view line, std::size_t capacity) {
 
 void RecordReader::take(const SweepStart& start) {
   file_.of_a_sweep = true;
+  for (const std::string* text : {&start.how.launcher, &start.how.agent, &start.how.mpi_options, &start.how.programs}) {
+    if (*text != printable(*text)) throw std::invalid_argument("a setting of the sweep has control characters");
+  }
+  sweep_.not_understood += start.not_understood;
   if (sweep_.how == HowStarted()) sweep_.how = start.how;
   begin_run(start.began, start.hosts);
 }

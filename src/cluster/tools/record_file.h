@@ -73,7 +73,6 @@ class RecordReader {
   void take(const RecordedReading& record);
   void take(const SweepStart& start);
   /// Of files of other tools, which otherwise would look as if they had not been there.
-  void add_not_understood(std::int64_t files) { sweep_.not_understood += files; }
 
   /// Everything read so far. Call it once, at the end.
   [[nodiscard]] Records finish();

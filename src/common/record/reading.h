@@ -93,6 +93,7 @@ struct SweepStart {
   std::vector<std::string> hosts;  ///< hosts to be measured
   std::string began{};             ///< in UTC, ISO 8601
   HowStarted how{};
+  std::int64_t not_understood = 0;  ///< number of files of other tools
 };
 struct HostLocality {
   std::string_view host;
@@ -215,6 +216,8 @@ void describe(Form& form, Record& start) {
   form("agent", record::left_out_if_none(start.how.agent), "--agent, if it was given");
   form("mpi_options", record::left_out_if_none(start.how.mpi_options), "--mpi-options, if they were given");
   form("programs", record::left_out_if_none(start.how.programs), "--programs, if it was given");
+  form("not_understood", record::left_out_if_none(start.not_understood),
+       "number of files of other tools whose results were not understood; missing if there were none");
   form.rest("the settings of the sweep");
 }
 

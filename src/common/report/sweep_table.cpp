@@ -121,8 +121,8 @@ std::string header(std::size_t name_width) {
 }  // namespace
 
 void RunningMedian::add(double value) {
-  constexpr double kWidth = 1.001;
-  Bin& bin = bins_[static_cast<int>(std::floor(std::log(value) / std::log(kWidth)))];
+  constexpr double kBinRatio = 1.001;
+  Bin& bin = bins_[static_cast<int>(std::floor(std::log(value) / std::log(kBinRatio)))];
   ++bin.values;
   bin.sum += value;
   ++values_;
