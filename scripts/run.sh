@@ -15,6 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/launch.sh"
 readonly kToConclude_s=10 # for ranks that have been told to end
 readonly kStays_s=20      # an agent that is there for so long stays as long as its daemon
 readonly kAlone_s=10      # for a launcher to end after its ranks
+readonly kToStart_s=30    # for a launcher on this host to start a rank
 readonly kLooks_s=5       # between looks for hosts that are out of reach
 readonly kResent=7        # packets, the last one after some 25 s, before a host counts as that
 readonly kToFlush_s=3     # for what a launcher printed before it was ended
@@ -211,8 +212,9 @@ children_of() {
             case " ${words[*]} " in
                 " ${program[0]} "*) ranks_here=$((ranks_here + 1)) ;;
                 *" --daemonize "*) ;;
-                *hydra_pmi_proxy\ *) agents=$((agents + 1)) parents+=("$child") ;;
                 *[/\ ]orted\ * | *[/\ ]prted\ *) agents=$((agents + 1)) ;;
+                *hydra_pmi_proxy\ *) agents=$((agents + 1)) parents+=("$child") ;;
+                *) parents+=("$child") ;; # the launcher itself, where a site has a script of its name
             esac
         done
     done; done 2>/dev/null
@@ -263,7 +265,8 @@ has_lost_host() {
 # for it, and when a host is lost.
 end_where_stuck() {
     local children=() ranks=() ranks_here=0 agents=0 most=0 had_ranks=no stays=no ranks_end_s limit_s what
-    local began=$SECONDS since=$SECONDS looked=$SECONDS pause=0.2 why=''
+    local began=$SECONDS since=$SECONDS looked=$SECONDS pause=0.2 why='' all_here=no
+    if [[ $launcher == mpirun && -z "${hosts[*]}${SLURM_JOB_ID-}${PBS_JOBID-}${LSB_JOBID-}${FLUX_JOB_ID-}" ]]; then all_here=yes; fi
     limit_of_ranks
     while sleep "$pause" >/dev/null 2>&1 && kill -0 "$1" 2>/dev/null; do
         if [[ $launcher == srun ]]; then find_ranks_of_srun && pause=2; else children_of "$1"; fi
@@ -272,19 +275,21 @@ end_where_stuck() {
         # An agent may end before its daemon, and does so at once.
         if [[ $launcher == mpirun ]] &&
             ((${#hosts[@]} == 0 ? ranks_here > 0 : agents > 0 && SECONDS - began >= kStays_s)); then stays=yes pause=2; fi
-        what='its ranks here'
-        if [[ $launcher == mpirun && ${#hosts[@]} -eq 0 ]]; then what='its ranks'; fi
+        what='its ranks here ended'
+        if [[ $launcher == mpirun && ${#hosts[@]} -eq 0 ]]; then what='its ranks ended'; fi
         if [[ $stays == yes && ${#children[@]} -eq 0 ]]; then
             limit_s=$kAlone_s
         elif [[ $had_ranks == yes ]] && ((ranks_here == 0 && ranks_end_s > 0)); then
             limit_s=$((ranks_end_s + kAlone_s))
         elif [[ $stays == yes ]] && ((agents < most && ranks_here == 0 && ranks_end_s > 0)); then
-            limit_s=$((ranks_end_s + kAlone_s)) what='the daemon of a host'
+            limit_s=$((ranks_end_s + kAlone_s)) what='the daemon of a host ended'
+        elif [[ $all_here == yes && $had_ranks == no ]] && ((ranks_end_s > 0)); then
+            limit_s=$(((ranks_end_s > kToStart_s ? ranks_end_s : kToStart_s) + kAlone_s)) what='it began without any rank'
         else
             since=$SECONDS limit_s=
         fi
         if [[ -n $limit_s ]] && ((SECONDS - since >= limit_s)); then
-            why="although $what ended $((SECONDS - since)) s ago"
+            why="although $what $((SECONDS - since)) s ago"
         elif ((${#hosts[@]} > 0 && SECONDS - looked >= kLooks_s)); then
             looked=$SECONDS
             ! has_lost_host "$1" || why="with a host that is out of reach"

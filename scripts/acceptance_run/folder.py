@@ -61,8 +61,8 @@ class State:
         if kind not in NEEDED or any(line[key] is None for key in NEEDED[kind]):
             raise ValueError("it lacks {}".format(" or ".join(NEEDED.get(kind, ("a kind of such",)))))
         if kind == "acceptance":
-            if (line["schema_version"] or 0) > SCHEMA_VERSION:
-                raise ValueError("its schema_version is {}, newer than {} of this program; go on with that which began".format(
+            if line["schema_version"] != SCHEMA_VERSION:
+                raise ValueError("its schema_version is {}, not {} of this program; go on with that which began".format(
                     line["schema_version"], SCHEMA_VERSION))
             records.host_names(line["hosts"], 2)
         elif kind == "acceptance_step":

@@ -313,8 +313,7 @@ for agent in agents:
 """
 
 
-class Waiting(FrontTest):  # 1 rank, 60 s
-    """Launchers that go on without their ranks."""
+class WaitingTest(FrontTest):
 
     def make_waiting(self, ranks=(6,), agents=(), seconds=1000, launcher="mpirun", version=OPEN_MPI, daemon="orted"):
         self.make_tool(launcher, WAITING.format(ranks=ranks, agents=agents, seconds=seconds, version=version, daemon=daemon,
@@ -323,39 +322,28 @@ class Waiting(FrontTest):  # 1 rank, 60 s
     def ended(self, words, *arguments, launcher="mpirun", **variables):
         result = self.front("all_reduce", *arguments, **variables)
         self.assertEqual((result.returncode, result.stdout), (4, "what it says\n"), result.stderr)
-        self.assertRegex(result.stderr, rf"fabricbench: {launcher} goes on although {words} ended \d+ s ago; it is ended\n")
+        self.assertRegex(result.stderr, rf"fabricbench: {launcher} goes on although {words} \d+ s ago; it is ended\n")
 
     def goes_well(self, *arguments, **variables):
         result = self.front("all_reduce", *arguments, **variables)
         self.assertEqual((result.returncode, result.stdout), (0, "what it says\n"), result.stderr)
 
+
+class Waiting(WaitingTest):  # 1 rank, 120 s
+    """Launchers that go on without their ranks."""
+
     def test_one_that_waits_for_itself(self):
         self.make_waiting()
-        self.ended("its ranks", "-np", 2)
+        self.ended("its ranks ended", "-np", 2)
 
-    def test_one_that_waits_for_a_daemon(self):
-        self.make_waiting(agents=(("-mca", 1000),))
-        self.ended("its ranks here", "--hosts", "a,b", "-T", 1)
+    def test_one_behind_a_script_of_its_name(self):
+        self.make_waiting(launcher="the_real_one")
+        self.make_tool("mpirun", f"#!/bin/sh\n[ \"$1\" = --version ] && echo '{OPEN_MPI}' && exit\nthe_real_one \"$@\"\nsleep 1000\n")
+        self.ended("its ranks ended", "-np", 2, "-T", 1)
 
-    def test_one_that_waits_for_one_daemon_of_several(self):
-        """No rank is here, and the daemons of the others have ended."""
-        self.make_waiting(ranks=(), agents=(("-mca", 1000), ("-mca", 5)))
-        self.ended("the daemon of a host", "--hosts", "a,b", "-T", 1)
-
-    def test_hydra(self):
-        """Its ranks here are children of its daemon, which may hang."""
-        self.make_waiting(version=HYDRA)
-        self.ended("its ranks", "-np", 2)
-        self.make_waiting(ranks=(), agents=(("--usize", 1000), ("--usize", 5)), version=HYDRA, daemon="hydra_pmi_proxy")
-        self.ended("the daemon of a host", "--hosts", "a,b", "-T", 1)
-
-    def test_srun(self):
-        """Its ranks are no children of it."""
-        self.make_launcher()
-        self.make_waiting(launcher="srun", version="pmix")
-        self.ended("its ranks here", "-T", 1, launcher="srun", **JOB_OF_FOUR)
-        self.make_waiting(ranks=(), launcher="srun", version="pmix", seconds=14)
-        self.goes_well("-T", 1, **JOB_OF_FOUR)
+    def test_one_that_starts_nothing(self):
+        self.make_tool("mpirun", f"#!/bin/sh\n[ \"$1\" = --version ] && echo '{OPEN_MPI}' && exit\necho what it says\nexec sleep 1000\n")
+        self.ended("it began without any rank", "-np", 2, "-T", 1)
 
     def test_one_with_ranks_that_say_nothing_for_long(self):
         self.make_waiting(ranks=(14,), seconds=0)
@@ -365,6 +353,33 @@ class Waiting(FrontTest):  # 1 rank, 60 s
         """Its agents have ended, since their daemons do not need them, or it needs none."""
         self.make_waiting(ranks=(), agents=(("--daemonize", 1), ("-mca", 1)), seconds=14)
         self.goes_well("--hosts", "a,b", "-T", 1)
+
+
+class WaitingForDaemons(WaitingTest):  # 1 rank, 120 s
+
+    def test_one_that_waits_for_a_daemon(self):
+        self.make_waiting(agents=(("-mca", 1000),))
+        self.ended("its ranks here ended", "--hosts", "a,b", "-T", 1)
+
+    def test_one_that_waits_for_one_daemon_of_several(self):
+        """No rank is here, and the daemons of the others have ended."""
+        self.make_waiting(ranks=(), agents=(("-mca", 1000), ("-mca", 5)))
+        self.ended("the daemon of a host ended", "--hosts", "a,b", "-T", 1)
+
+    def test_hydra(self):
+        """Its ranks here are children of its daemon, which may hang."""
+        self.make_waiting(version=HYDRA)
+        self.ended("its ranks ended", "-np", 2)
+        self.make_waiting(ranks=(), agents=(("--usize", 1000), ("--usize", 5)), version=HYDRA, daemon="hydra_pmi_proxy")
+        self.ended("the daemon of a host ended", "--hosts", "a,b", "-T", 1)
+
+    def test_srun(self):
+        """Its ranks are no children of it."""
+        self.make_launcher()
+        self.make_waiting(launcher="srun", version="pmix")
+        self.ended("its ranks here ended", "-T", 1, launcher="srun", **JOB_OF_FOUR)
+        self.make_waiting(ranks=(), launcher="srun", version="pmix", seconds=14)
+        self.goes_well("-T", 1, **JOB_OF_FOUR)
 
 
 class Measures(FrontTest):  # 2 ranks, 10 s
