@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from front import FRONT, HYDRA, JOB_OF_FOUR, OPEN_MPI, OTHER, PROGRAMS, TIMEOUT_S, FrontTest
+from front import FRONT, HYDRA, JOB_OF_FOUR, OPEN_MPI, OTHER, PROGRAMS, TIMEOUT_S, FrontTest, WaitingTest
 
 ALL_REDUCE, LATENCY = str(PROGRAMS / "all_reduce_perf"), str(PROGRAMS / "send_recv_lat")
 PREFIX = os.environ["FABRICBENCH_LINK_PREFIX"]  # of installed links
@@ -292,41 +292,6 @@ class Slurm(FrontTest):  # 1 rank, 3 s
 
     def test_outside_of_an_allocation(self):
         self.assertEqual(self.dry_run("all_reduce")[0], "mpirun")
-
-
-# In the place of a launcher: starts a rank that sleeps, with the program's name, and a launch agent, and goes on without them.
-WAITING = """#!/usr/bin/env python3
-import subprocess, sys, time
-if sys.argv[1:] in (["--version"], ["--mpi=list"]):
-    print("{version}")
-    sys.exit()
-program = next(word for word in sys.argv if word.endswith("_perf"))
-print("what it says", flush=True)
-ranks = [subprocess.Popen([program, str(seconds)], executable="/bin/sleep", start_new_session={apart}) for seconds in {ranks}]
-agents = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep({{}})".format(seconds), "{daemon}", option])
-          for option, seconds in {agents}]
-for rank in ranks:
-    rank.wait()
-time.sleep({seconds})
-for agent in agents:
-    agent.kill()
-"""
-
-
-class WaitingTest(FrontTest):
-
-    def make_waiting(self, ranks=(6,), agents=(), seconds=1000, launcher="mpirun", version=OPEN_MPI, daemon="orted"):
-        self.make_tool(launcher, WAITING.format(ranks=ranks, agents=agents, seconds=seconds, version=version, daemon=daemon,
-                                                apart=launcher == "srun"))
-
-    def ended(self, words, *arguments, launcher="mpirun", **variables):
-        result = self.front("all_reduce", *arguments, **variables)
-        self.assertEqual((result.returncode, result.stdout), (4, "what it says\n"), result.stderr)
-        self.assertRegex(result.stderr, rf"fabricbench: {launcher} goes on although {words} \d+ s ago; it is ended\n")
-
-    def goes_well(self, *arguments, **variables):
-        result = self.front("all_reduce", *arguments, **variables)
-        self.assertEqual((result.returncode, result.stdout), (0, "what it says\n"), result.stderr)
 
 
 class Waiting(WaitingTest):  # 1 rank, 120 s

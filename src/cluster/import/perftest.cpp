@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/import/json_documents.h"
 #include "cluster/import/failure.h"
+#include "cluster/import/json_documents.h"
 #include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/tool_runs.h"
