@@ -262,7 +262,7 @@ has_lost_host() {
 
 # Ends a launcher that waits for itself, a daemon that hangs or a host that is out of reach, and fails then: when nothing is left
 # of what it has started, when the ranks on this host, or the daemons of some hosts, have ended and the others have had the time
-# for it, and when a host is lost.
+# for it, when no rank has begun although all are to run here, and when a host is lost.
 end_where_stuck() {
     local children=() ranks=() ranks_here=0 agents=0 most=0 had_ranks=no stays=no ranks_end_s limit_s what
     local began=$SECONDS since=$SECONDS looked=$SECONDS pause=0.2 why='' all_here=no

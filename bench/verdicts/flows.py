@@ -51,10 +51,8 @@ class Fabric(World):
         self.link = size / spines / over                # of a leaf to one spine, in rates of an adapter
         self.uplinks_at = {}                            # (leaf, spine or None for all): factor, both directions
         self.pcie = {}                                  # host: rails that share a switch, and its capacity
-        self.later = {}                                 # host: round -> factor of its adapters (heat, a fault since a day)
         self.loss = {}                                  # host: factor of its flows within its leaf, and of those beyond it
         self.links_are_shared = over > 1 or (spread == "ecmp" and queue_pairs < 4)
-        self.unknown_will_do = False                    # a fault that few of the pairs meet may be left open
         self.finish()
 
     def links(self, i, j, rail, rnd):
@@ -111,7 +109,7 @@ class Fabric(World):
         return min(1.0, self.now[i, j, r])
 
     def measure(self, pairs, rnd, out, stats):
-        """pairs: (i, j, at once). What runs at once shares links; what runs alone has them to itself."""
+        """What runs at once shares links; what runs alone has them to itself."""
         together = [(i, j) for i, j, at_once in pairs if at_once > 1]
         self.now = self.rates_of(together, rnd)
         for i, j, at_once in pairs:

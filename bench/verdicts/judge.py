@@ -64,17 +64,8 @@ def measure_all(w, f, first, rng, stats):
 
 
 def one_round(w, f, rnd, pairs, stats):
-    if hasattr(w, "measure"):
-        out = []
-        w.measure(pairs, rnd, out, stats)
-        f.write("".join(out))
-        f.flush()
-        return
-    out, shared = [], w.shared_of()
-    loss = getattr(w, "contention", 0)
-    for i, j, at_once in pairs:
-        s = shared * (1 - loss * min(1, (at_once - 1) / max(1, w.n // 2 - 1))) if loss else shared
-        w.meet(i, j, rnd, at_once, s, out, stats)
+    out = []
+    w.measure(pairs, rnd, out, stats)
     f.write("".join(out))
     f.flush()
 
@@ -215,7 +206,7 @@ def judge(w, v, res):
         what = f"{b} {','.join(hosts)} {f['rail'] or ''} {f['leaf'] or ''} {f['other_leaf'] or ''} {f['direction']}".replace("  ", " ")
         match = None
         for k, t in enumerate(w.truth):
-            since = hasattr(w, "later") and t["ids"] and t["ids"][0] in w.later
+            since = t["ids"] and t["ids"][0] in w.later
             if t["kind"] != b and not (since and b == "transient") and (t["kind"], b) not in (("transient", "dead"), ("unsteady_path", "transient")) and not (
                     t["kind"] == "unsteady_path" and b in ("pair", "dead_pair") and was_always_slow(w)):
                 continue
@@ -327,9 +318,9 @@ def judge(w, v, res):
         else:
             res["missed"].append(f"a note with {' or '.join(map(repr, w.note_wanted))}")
     res["innocents"], res["wrong"] = sorted(innocents), sorted(wrong)
-    if getattr(w, "unknown_will_do", False) and res["exit"] == 7:
+    if w.unknown_will_do and res["exit"] == 7:
         res["found"], res["missed"] = res["planted"], []
-    if getattr(w, "links_are_shared", False) and "do not disturb each other" in res["text"]:
+    if w.links_are_shared and "do not disturb each other" in res["text"]:
         res["failed"].append("says that pairs do not disturb each other")
     if "broken" in res:
         res["failed"].append(res["broken"])

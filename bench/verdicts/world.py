@@ -44,6 +44,10 @@ class World:
         self.never_fine = set()                         # hosts that are slow, whichever of them are blamed
         self.note_wanted = ()                           # words, one of which a note has to have
         self.soft = None
+        self.contention = 0                             # share that a pair loses beside as many others as there can be
+        self.later = {}                                 # host: round -> factor of its adapters (heat, a fault since a day)
+        self.links_are_shared = False                   # pairs slow each other
+        self.unknown_will_do = False                    # a fault that few of the pairs meet may be left open
         self.fabric = "flat"
         self.finished = False
 
@@ -163,6 +167,13 @@ class World:
                     x *= 1 - rng.uniform(*self.drop_reading[1:])
                 out.append(head + f'"status":"ok","both_ways":false,"bandwidth_gb_per_s":{x:.6g},"latency_us":2.5,'
                            f'"reason":null,"log":null,"finished_utc":"{UTC}","seconds":1}}\n')
+
+    def measure(self, pairs, rnd, out, stats):
+        """A round of pairs: (i, j, at once). Its readings go to out."""
+        shared = self.shared_of()
+        for i, j, at_once in pairs:
+            part = self.contention * min(1, (at_once - 1) / max(1, self.n // 2 - 1))
+            self.meet(i, j, rnd, at_once, shared * (1 - part), out, stats)
 
     def shared_of(self):
         return math.exp(self.rng.gauss(0, self.shared)) if self.shared else 1.0

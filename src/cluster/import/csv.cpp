@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -148,10 +149,10 @@ void CsvReader::add_figure(const Reading& reading, const std::string& value, con
     found_.add(reading, *figure * columns_->unit, line_);
   } else if (is_word_of_failure(value) || (is_missing_value(value) && !reason.empty())) {
     found_.add_failed(reading, one_line(reason.empty() ? value : reason));
-  } else if (is_missing_value(value)) {
-    found_.note(line_, fmt::format("'{}' is not a figure; the line is left out", one_line(value)));
   } else {
-    found_.lose(line_, fmt::format("'{}' is not a figure; the line is left out", one_line(value)));
+    std::string text = fmt::format("'{}' is not a figure; the line is left out", one_line(value));
+    if (is_missing_value(value)) return found_.note(line_, std::move(text));
+    found_.lose(line_, std::move(text));
   }
 }
 

@@ -190,12 +190,14 @@ Imported import_results(ImportKind kind, const ImportSource& source) {
 Imported import_unrecognised(const ImportSource& source) {
   Imported found;
   const auto pair = pair_in_name(source.path);
-  const std::string words = words_of_failure_in(without_labels(source.text).text);
+  const std::string plain = without_labels(source.text).text;
+  const std::string wrong = wrong_data_in(plain);
+  const std::string words = words_of_failure_in(plain);
   const bool of_a_tool =
       std::any_of(kFormats.begin(), kFormats.end(), [&](const Format& format) { return format.is_of(source.text); });
   if (of_a_tool) {
     found.note(0, "it has lines of several tools; give a log for each");
-  } else if (const std::string wrong = wrong_data_in(without_labels(source.text).text); pair && !wrong.empty()) {
+  } else if (pair && !wrong.empty()) {
     found.add_wrong(found.between(pair->from, pair->to, {}), fmt::format("'{}'", wrong));
   } else if (pair && !words.empty()) {
     found.add_failed(found.between(pair->from, pair->to, {}), words);

@@ -264,15 +264,16 @@ std::set<Way> Importer::known_ways() const {
 void Importer::tell_of_unread() {
   const std::set<Way> known = known_ways();
   const auto hosts = known_hosts();
+  const auto shape = [](const std::string& path) { return shape_of(fs::path(path).filename().string()); };
   std::set<std::string> shapes;  // of the names of logs, such as run#.log
-  for (const ImportedFiles::File& file : all_.files) shapes.insert(shape_of(fs::path(file.name).filename().string()));
+  for (const ImportedFiles::File& file : all_.files) shapes.insert(shape(file.name));
   for (const Unread& file : unread_) {
     const auto way = way_named_by(file.path.name);
     if (way && known.contains(*way)) continue;
     all_.notices.push_back(fmt::format("{}: not understood: {}", readable_name(file.path.name), file.why));
     const bool is_a_log = file.should_have_results ||
                           (way && (hosts.contains(way->first) || hosts.contains(way->second))) ||
-                          shapes.contains(shape_of(fs::path(file.path.name).filename().string()));
+                          shapes.contains(shape(file.path.name));
     all_.not_understood += is_a_log ? 1 : 0;
   }
   for (const ImportedFiles::File& file : all_.files) all_.not_understood += file.found.lost > 0 ? 1 : 0;
