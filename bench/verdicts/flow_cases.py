@@ -10,11 +10,12 @@ def drawn(rng, value):
 
 
 def fabric(rng, n, over=1, spread=None, rails=1, queue_pairs=None, known=None):
-    """At least three leaves: of two, nobody can tell whose uplinks are slow."""
-    size = rng.choice([s for s in (2, 4, 8, 16, 32) if 3 * s <= n])
-    spines = rng.choice([s for s in (2, 4, 8) if s <= size])
-    w = Fabric(rng, n, size, spines, drawn(rng, over), spread or rng.choice(["striped", "ecmp"]), rails,
-               queue_pairs or rng.choice([1, 4]), rng.random() < 0.5)
+    """At least three leaves: of two, nobody can tell whose uplinks are slow. A link between switches is no slower than an
+    adapter, unless flows are striped over several."""
+    spread, over = spread or rng.choice(["striped", "ecmp"]), drawn(rng, over)
+    size = rng.choice([s for s in (2, 4, 8, 16, 32) if 3 * s <= n and s >= over])
+    spines = rng.choice([s for s in (1, 2, 4, 8) if s <= (size if spread == "striped" else size / over)])
+    w = Fabric(rng, n, size, spines, over, spread, rails, queue_pairs or rng.choice([1, 4]), rng.random() < 0.5)
     w.give_locality = rng.random() < 0.5 if known is None else known
     return w
 

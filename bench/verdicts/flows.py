@@ -2,7 +2,7 @@
 Gallager, Data Networks, 6.5.2) of adapters, PCIe switches, leaf uplinks and spine links, which all pairs of the round
 use at once. Each rail is a plane of its own, with leaves and spines of its own."""
 
-import zlib
+import hashlib
 
 from world import World
 
@@ -52,7 +52,7 @@ class Fabric(World):
         self.uplinks_at = {}                            # (leaf, spine or None for all): factor, both directions
         self.pcie = {}                                  # host: rails that share a switch, and its capacity
         self.loss = {}                                  # host: factor of its flows within its leaf, and of those beyond it
-        self.links_are_shared = over > 1 or (spread == "ecmp" and queue_pairs < 4)
+        self.links_are_shared = over > 1 or (spread == "ecmp" and queue_pairs < 4 and spines > 1)
         self.finish()
 
     def links(self, i, j, rail, rnd):
@@ -65,7 +65,7 @@ class Fabric(World):
         flows = []
         for q in range(self.queue_pairs):
             key = f"{self.salt} {i} {j} {rail} {q} {0 if self.sticky else rnd}"
-            s = zlib.crc32(key.encode()) % self.spines
+            s = hashlib.blake2b(key.encode()).digest()[0] % self.spines   # a checksum would favour some leaves
             flows.append({("up", rail, a, s): 1.0, ("down", rail, b, s): 1.0})
         return flows
 

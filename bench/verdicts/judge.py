@@ -236,6 +236,8 @@ def judge(w, v, res):
             (wrong if set(hosts) & cut_off else innocents).add(what)
         elif b in ("host", "nic", "dead", "transient") and len(hosts) < 2:
             (wrong if hosts and hosts[0] in planted_hosts else innocents).add(what)
+        elif b in ("pair", "transient") and w.unknown_will_do and any(len(set(hosts) & leaf) == 1 for leaf in leaves):
+            seen[0] = {"sends", "receives"}             # a path over the slow link, between two hosts that are fine
         elif b in ("pair", "dead_pair", "transient"):
             (wrong if frozenset(hosts) in pairs or planted_hosts & set(hosts) else innocents).add(what)
         elif b == "leaf":

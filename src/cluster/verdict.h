@@ -175,15 +175,20 @@ struct NearPairs {
 
 /// With a larger share of slow readings that nothing explains, the conclusion is never kClean.
 constexpr double kMostUnexplained = 0.1;
+/// The same where links are shared, and only readings near each other or alone are left.
+constexpr double kMostUnexplainedAlone = 0.03;
 /// Likewise the share of readings below the minimum that their runs demanded.
 constexpr double kMostBelowAsked = 0.1;
 /// Likewise the share of failed readings that nothing explains.
 constexpr double kMostFailing = 0.02;
-/// How much faster healthy pairs are alone than in a full round: the median over pairs that were measured in both.
-struct AloneOverTogether {
-  double ratio = 0;           ///< ratio of the rates; 0: no pair was measured in both
-  std::int64_t compared = 0;  ///< number of directions of pairs that it rests on
-  double error = 0;           ///< standard error of the ratio's logarithm
+/// Whether pairs of one round share links: what pairs reach alone, and beside others later on.
+struct SharedLinks {
+  std::int64_t pairs = 0;     ///< measured alone, and then beside others
+  std::int64_t readings = 0;  ///< of them beside others, in each direction; 0: nothing is known
+  std::int64_t slowed = 0;    ///< of these, clearly slower than their pair alone
+  double alone = 0;           ///< bytes per second, median over directions of pairs
+  double beside = 0;          ///< bytes per second, median over readings beside others
+  bool are_shared = false;
 };
 
 /// A larger lasting change with time is not healthy: then readings cannot tell which time was healthy.
@@ -217,8 +222,7 @@ struct Verdict {
   double failing = 0;            ///< share of failed readings that nothing explains
   double below_asked = 0;        ///< share of readings below the minimum that their runs demanded
   bool many_slow_pairs = false;  ///< so many pairs are slow that they are no exceptions, and none is blamed
-  AloneOverTogether alone;
-  AloneOverTogether alone_between;       ///< the same, only of pairs of hosts of different groups
+  SharedLinks links;
   std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to judge them
   std::vector<std::string> notes;        ///< for people: caveats
 };

@@ -105,6 +105,7 @@ TEST(GroupRounds, SuspectsHaveAsManyRoundsAsThereWereForEverybody) {
   SweepPlan plan = plan_to_find(128);
   plan.least_rounds = plan.most_rounds = 28;
   plan.most_meetings = 72;
+  plan.most_extra_rounds = 8;
   const std::string why = run(Planner(plan), {128}, sweep, judge).back().why;
   bool is_found = false;
   for (int rounds = 29; rounds < 60; ++rounds) {
@@ -156,14 +157,14 @@ TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {
   verdict.groupings = {groups_of_size(64, 8, 0.7)};
   SweepProgress progress;
   progress.left_out.assign(64, 0);
-  const auto round = round_within_groups(sweep, progress, verdict, 32, 4, 0.05);
+  const auto round = round_within_groups(sweep, progress, verdict, 32, 4, 0.95);
   ASSERT_TRUE(round.has_value());
   EXPECT_EQ(round->meetings.size(), 32U);
   verdict.groups_are_open = true;
-  EXPECT_FALSE(round_within_groups(sweep, progress, verdict, 32, 4, 0.05).has_value());
+  EXPECT_FALSE(round_within_groups(sweep, progress, verdict, 32, 4, 0.95).has_value());
   verdict.groups_are_open = false;
   progress.left_out[3] = 1;
-  const auto without = round_within_groups(sweep, progress, verdict, 32, 4, 0.05);
+  const auto without = round_within_groups(sweep, progress, verdict, 32, 4, 0.95);
   ASSERT_TRUE(without.has_value());
   for (const Meeting& meeting : without->meetings) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
 }

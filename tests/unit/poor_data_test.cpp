@@ -109,21 +109,6 @@ TEST(PoorData, KindsOfReadingsAreNotMixed) {
   EXPECT_EQ(verdict.strata.size(), 2U);
 }
 
-TEST(PoorData, OversubscriptionIsSaidAndHeldAgainstNobody) {
-  FabricPlan plan = clean_fabric(64);
-  plan.leaf_size = 8;
-  plan.oversubscription = 2;
-  Sweep sweep = sweep_of(plan, 12);
-  EXPECT_EQ(judge(sweep).alone.ratio, 0) << "nothing was measured alone";
-  for (int host = 0; host < 8; ++host) {
-    const Reading& pair = sweep.readings[static_cast<std::size_t>(10 * host)];
-    measure_again(plan, {pair.from, pair.to}, 1, sweep);
-  }
-  const Verdict verdict = judge(sweep);
-  EXPECT_GT(verdict.alone.ratio, 1.5);
-  EXPECT_TRUE(verdict.findings.empty());
-}
-
 TEST(PoorData, ASlowPairOfAnOversubscribedFabricIsNotClearedByTheQuiet) {
   FabricPlan plan = clean_fabric(64, {"pair:1:20:0.3"});
   plan.leaf_size = 8;

@@ -19,10 +19,11 @@
 #include "cluster/attribution/groups.h"
 #include "cluster/attribution/model.h"
 #include "cluster/attribution/near_limit.h"
+#include "cluster/attribution/own_rates.h"
 #include "cluster/attribution/pair_residuals.h"
+#include "cluster/attribution/shared_links.h"
 #include "cluster/attribution/steadiness.h"
 #include "cluster/attribution/unit_effects.h"
-#include "cluster/network_load.h"
 #include "cluster/robust.h"
 #include "common/core/wording.h"
 
@@ -187,10 +188,12 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
   });
   if (any_is_sure) return Judged::kSlow;
   if (!verdict.findings.empty()) return Judged::kUnknown;
-  const bool agrees = verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing &&
+  const double most_outliers = verdict.links.are_shared ? kMostUnexplainedAlone : kMostUnexplained;
+  const bool agrees = verdict.outliers <= most_outliers && verdict.failing <= kMostFailing &&
                       sweep.not_understood == 0 && verdict.below_asked <= kMostBelowAsked &&
                       verdict.lasting_change <= kMostLastingChange && !verdict.some_are_faster &&
-                      (!verdict.groups_are_open || verdict.near_pairs || are_all_alike(sweep, verdict));
+                      (!verdict.groups_are_open || verdict.links.are_shared || verdict.near_pairs ||
+                       are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.follow_ups.empty() && !pairs.too_many;
@@ -270,11 +273,9 @@ void set_usual(const Model& model, Verdict& verdict) {
   }
 }
 
-/// Compares pairs alone with pairs among many. Sets whether groups are open, because some pairs are faster than others.
-void compare_alone(const Model& model, Verdict& verdict) {
-  verdict.alone = alone_over_together(model, false);
-  verdict.alone_between = alone_over_together(model, true);
-  if (verdict.alone.ratio >= kHardlyFaster || !any_are_faster(model)) return;
+/// Sets whether groups are open, because some pairs are faster than others though no link is shared.
+void find_faster_pairs(const Model& model, Verdict& verdict) {
+  if (verdict.links.are_shared || !any_are_faster(model)) return;
   if (model.sweep->leaf_of.empty()) {
     if (model.structure.levels.empty()) verdict.near_pairs = find_near_pairs(model);
     verdict.some_are_faster = !verdict.groups_are_open && !verdict.near_pairs;
@@ -325,7 +326,7 @@ UnsteadyHosts unsteady_hosts(const Sweep& sweep, const std::vector<FlappingHost>
 
 /// Adds what the model says of the network as a whole: load, noise, drops, drift, and the expected rate.
 void report_network(const Model& model, Verdict& verdict) {
-  compare_alone(model, verdict);
+  find_faster_pairs(model, verdict);
   note_noise(model, verdict);
   note_drops(model, verdict);
   note_drift(model, verdict);
@@ -335,11 +336,30 @@ void report_network(const Model& model, Verdict& verdict) {
   set_usual(model, verdict);
 }
 
-}  // namespace
+/// Judges a sweep in which pairs share links.
+void judge_shared(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
+  Structure structure = structure_with_shared_links(sweep, settings);
+  const Failures failures = find_failures(sweep, static_cast<std::int32_t>(sweep.rails.size()));
+  report_failures(sweep, failures, settings.false_alarm, verdict);
+  const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
+  const std::vector<std::int32_t> unexplained = unexplained_failures(sweep, failures, failing);
+  const std::vector<char> none(sweep.hosts.size(), 0);
+  report_failed_pairs(sweep, failures, none, settings.false_alarm, verdict);
+  report_failing_paths(failing, none, verdict);
+  report_wrong_data(sweep, verdict);
+  report_groups(make_model(sweep, settings, structure, {}), verdict);
+  judge_own_rates(sweep, structure, settings, verdict);
+  report_crossings(sweep, structure, settings.false_alarm, verdict);
+  note_unexplained(verdict);
+  verdict.failing = share_failing(sweep, unexplained, none, verdict);
+  note_failing(verdict);
+  note_below_asked(sweep, verdict);
+  note_waited(sweep, verdict);
+  verdict.judged = conclusion_of(sweep, settings, {}, verdict);
+}
 
-Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
-  Verdict verdict;
-  count_readings(sweep, verdict);
+/// Judges a sweep in which every reading says what hosts and paths can do.
+void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
   Explained explained = explain(sweep, settings);
   const Model& model = explained.model;
   const Failures failures = find_failures(sweep, model.ids.rails);
@@ -371,6 +391,19 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   note_waited(sweep, verdict);
   verdict.not_judged = find_not_judged(model, failures, explained.units);
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
+}
+
+}  // namespace
+
+Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
+  Verdict verdict;
+  count_readings(sweep, verdict);
+  verdict.links = find_shared_links(sweep);
+  if (verdict.links.are_shared) {
+    judge_shared(sweep, settings, verdict);
+  } else {
+    judge_readings(sweep, settings, verdict);
+  }
   name_devices(sweep, verdict);
   set_fine_hosts(verdict, sweep.hosts.size());
   sort_findings(verdict.findings);

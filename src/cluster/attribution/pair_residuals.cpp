@@ -331,12 +331,6 @@ bool may_be_farther(const Model& model, const Flow& flow) {
   return is_as_fast_as(model, points, farther) && !others_are_near(model, levels[distance - 1].part_of, flow);
 }
 
-/// The residual of a reading without light-load gain: relative to full rounds at its time.
-float beyond_drift(const Model& model, const Point& point) {
-  const double gain = point.lightly_loaded ? model.light_load_gain[static_cast<std::size_t>(point.stratum)] : 0;
-  return static_cast<float>(point.residual + gain);
-}
-
 }  // namespace
 
 PairEffects find_pairs(const Model& model, const UnitEffects& units) {
@@ -363,37 +357,6 @@ bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver)
     residuals.push_back(static_cast<float>(beyond(model, *point)));
   }
   return !residuals.empty() && median_of(residuals) >= model.slow;
-}
-
-AloneOverTogether alone_over_together(const Model& model, bool between_groups) {
-  std::int32_t most = 0;
-  for (const Point& point : model.points) most = std::max(most, model.reading_of(point).concurrent);
-  if (most < 2) return {};
-  std::vector<double> ratios;
-  double scale = 0;
-  std::set<Flow> compared;
-  std::vector<float> together;
-  for (const Point& point : model.points) {
-    if (model.reading_of(point).concurrent != 1 || !model.is_clean(point)) continue;
-    if (between_groups && !point.crosses) continue;
-    together.clear();
-    for (const Point* other : points_of(model, flow_of(point))) {
-      // A pair that was slow once is measured alone for that reason: it would seem faster alone by chance.
-      const std::int32_t concurrent = model.reading_of(*other).concurrent;
-      if (concurrent > 1 && 2 * concurrent >= most && other->residual > model.slow / 2) {
-        together.push_back(beyond_drift(model, *other));
-      }
-    }
-    if (together.empty()) continue;
-    ratios.push_back(std::exp(static_cast<double>(beyond_drift(model, point) - median_of(together))));
-    compared.insert(flow_of(point));
-    scale = std::max(scale, model.scale_of(point));
-  }
-  if (ratios.empty()) return {};
-  // Both directions of a pair were taken at the same time, and are not independent.
-  const double pairs = std::max(1.0, static_cast<double>(compared.size()) / 2);
-  const double error = kMedianOverMeanError * std::sqrt(2.0) * scale / std::sqrt(pairs);
-  return {median_of(ratios), static_cast<std::int64_t>(compared.size()), error};
 }
 
 }  // namespace fabricbench::cluster

@@ -77,9 +77,6 @@ struct FlappingHost {
 /// PairEffect.
 [[nodiscard]] bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver);
 
-/// How much faster pairs are alone: of all pairs, or only of pairs of hosts of different groups.
-[[nodiscard]] AloneOverTogether alone_over_together(const Model& model, bool between_groups);
-
 /// A residual below this is an outlier: it is slow, and out of the range of noise.
 [[nodiscard]] double outlier_bound(const Model& model, const Point& point);
 

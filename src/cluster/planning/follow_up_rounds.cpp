@@ -115,7 +115,7 @@ class Partners {
     const std::map<std::int32_t, std::int32_t>& met = met_[host];
     std::int32_t best = -1;
     std::pair<bool, std::int32_t> least;  // whether it is in another group, and how often they met
-    for (std::int32_t step = 1; step < hosts_; ++step) {
+    for (std::int32_t step = 1; step <= hosts_; ++step) {
       const auto other = static_cast<std::int32_t>((host + turn + step) % hosts_);
       const bool may_be = is_suspect_[place(other)] == 0 || is_wanted(follow_up, other);
       if (other == host || taken_[place(other)] != 0 || !may_be) continue;

@@ -128,10 +128,10 @@ std::optional<PlannedRound> round_between_groups(const Sweep& sweep, const Sweep
 
 std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const SweepProgress& progress,
                                                 const Verdict& verdict, std::int64_t at_once, std::int64_t partners,
-                                                double tolerance) {
+                                                double most_across) {
   if (verdict.groups_are_open) return std::nullopt;
   for (const Grouping& grouping : verdict.groupings) {
-    if (grouping.across >= 1 - tolerance) continue;
+    if (grouping.across >= most_across) continue;
     const HostsMet met = met_within(sweep, grouping);
     PlannedRound round;
     for (const Group& group : grouping.groups) {
@@ -141,7 +141,7 @@ std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const SweepP
       pair_within(members, met, wanted, static_cast<std::size_t>(at_once), round.meetings);
     }
     if (round.meetings.empty()) continue;
-    round.why = fmt::format("{} {} within groups, because the path between groups hides the bandwidth of hosts",
+    round.why = fmt::format("{} {} within groups, because paths between groups hide the bandwidth of hosts",
                             round.meetings.size(), round.meetings.size() == 1 ? "pair" : "pairs");
     return round;
   }

@@ -23,10 +23,10 @@ namespace fabricbench::cluster {
 
 /// A round, without its number, for hosts that were measured with fewer than `partners` hosts of their own group, or
 /// with fewer than all if the group is smaller; the finest groups first. Slow uplinks hide the rates within groups, so
-/// groups are skipped that are no faster within than across, by more than `tolerance`. Nothing if there are no such
-/// hosts, or if groups are open.
+/// groups are skipped whose rate across is `most_across` times that within or more. Nothing if there are no such hosts,
+/// or if groups are open.
 [[nodiscard]] std::optional<PlannedRound> round_within_groups(const Sweep& sweep, const SweepProgress& progress,
                                                               const Verdict& verdict, std::int64_t at_once,
-                                                              std::int64_t partners, double tolerance);
+                                                              std::int64_t partners, double most_across);
 
 }  // namespace fabricbench::cluster

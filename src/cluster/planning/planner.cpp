@@ -12,7 +12,7 @@
 #include "cluster/planning/follow_up_rounds.h"
 #include "cluster/planning/group_rounds.h"
 #include "cluster/planning/idle_hosts.h"
-#include "cluster/planning/interference.h"
+#include "cluster/planning/shared_link_rounds.h"
 #include "cluster/planning/sweep_progress.h"
 #include "common/core/distributions.h"
 
@@ -31,6 +31,8 @@ constexpr double kMissed = 1e-3;            // the share of slow hosts that may 
 constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
 constexpr std::int64_t kMostRoundsBetween =
     8;  // rounds between groups that may be one, if rounds for all hosts are an alternative
+constexpr std::int64_t kNearPartners = 4;  // that judge a host where links are shared
+constexpr double kAnyRatio = 1e9;
 constexpr std::int64_t kHostsToRepeat = 4;  // with fewer hosts, readings cannot tell which one is slow now and then
 
 /// The number of readings of a host that its median needs: no healthy host is blamed by chance, and no slow one missed.
@@ -58,11 +60,6 @@ SchedulePlan schedule_of(const SweepPlan& plan) {
   SchedulePlan schedule = plan.schedule;
   if (plan.find) schedule.rounds = 0;  // decided as the sweep goes on
   return schedule;
-}
-
-Schedule with_at_most(SchedulePlan plan, std::int64_t at_once) {
-  plan.concurrent = static_cast<int>(at_once);
-  return Schedule(plan);
 }
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
@@ -128,14 +125,6 @@ std::string not_judged_text(const Sweep& sweep, const SweepProgress& progress, c
   return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
 }
 
-std::string interference_text(const Interference& interference) {
-  if (!interference.oversubscribed) return "";
-  return fmt::format(
-      "; the fabric is oversubscribed (a pair alone had {:.2f} times its bandwidth among others), so at most {} at "
-      "once",
-      interference.alone_over_together, interference.at_once);
-}
-
 }  // namespace
 
 void limit_rounds(SweepPlan& plan, int rounds) {
@@ -153,16 +142,16 @@ void limit_rounds(SweepPlan& plan, int rounds) {
 /// What is known without a verdict.
 struct Planner::Outlook {
   SweepProgress progress;
-  Interference interference;
-  Schedule schedule;  // split as the interference demands
+  std::int64_t at_once = 1;  // the most pairs
   OfSchedule next;
+  int parts = 1;         // of a whole round
   bool is_due = false;  // the next round of the schedule is due, whatever the verdict
 
-  [[nodiscard]] std::int64_t whole_round() const { return next.place / schedule.parts(); }
+  [[nodiscard]] std::int64_t whole_round() const { return next.place / parts; }
   /// The number of rounds for all hosts, including those in which pairs met again. If the schedule is split, whole
   /// rounds are counted, and none is repeated.
   [[nodiscard]] std::int64_t everybody() const {
-    return schedule.parts() > 1 ? progress.whole_done : progress.last + 1 - progress.extra;
+    return parts > 1 ? progress.whole_done : progress.last + 1 - progress.extra;
   }
 };
 
@@ -188,6 +177,12 @@ std::int64_t Planner::extra_rounds_left(const Outlook& outlook) const {
 
 /// The rounds for all hosts before the first verdict.
 std::int64_t Planner::rounds_before_judging() const {
+  if (!plan_.find || plan_.least_rounds == SweepPlan::kAllPairs) return most_rounds();
+  return std::min<std::int64_t>(plan_.first_rounds, least_rounds());
+}
+
+/// The rounds for all hosts before a verdict that nothing is slow.
+std::int64_t Planner::least_rounds() const {
   return plan_.find ? std::min<std::int64_t>(plan_.least_rounds, most_rounds()) : most_rounds();
 }
 
@@ -210,15 +205,12 @@ Planner::Outlook Planner::look_at(const Sweep& sweep) const {
   const std::int64_t all_at_once = plan_.schedule.endpoints / 2;
   const std::int64_t limit = plan_.schedule.concurrent;
   SweepProgress progress = progress_of(sweep, plan_, schedule_, most_rounds_for_groups());
-  Interference interference;
-  interference.at_once = limit > 0 ? std::min(limit, all_at_once) : all_at_once;
-  if (plan_.find) interference = interference_of(sweep, plan_, interference.at_once);
-  Schedule schedule = interference.oversubscribed ? with_at_most(schedule_of(plan_), interference.at_once) : schedule_;
+  const std::int64_t at_once = std::max<std::int64_t>(limit > 0 ? std::min(limit, all_at_once) : all_at_once, 1);
   OfSchedule next;
   if (progress.taking_part() > 1) {
-    next = next_of_schedule(sweep, progress, schedule, static_cast<std::size_t>(interference.at_once));
+    next = next_of_schedule(sweep, progress, schedule_, static_cast<std::size_t>(at_once));
   }
-  Outlook outlook{std::move(progress), interference, std::move(schedule), std::move(next), false};
+  Outlook outlook{std::move(progress), at_once, std::move(next), schedule_.parts(), false};
   outlook.is_due =
       !outlook.next.meetings.empty() &&
       outlook.whole_round() < (outlook.next.is_completed ? most_rounds_for_groups() : rounds_before_judging());
@@ -238,9 +230,6 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
     round.rounds_left = left_before_judging(outlook);
     return round;
   }
-  if (may_repeat(outlook) && outlook.next.meetings.empty() && outlook.progress.met < plan_.least_meetings) {
-    return again(sweep, outlook, plan_.least_meetings, "");
-  }
   if (!plan_.find)
     return over(outlook, fmt::format("everything planned has been measured{}", left_out_text(sweep, outlook.progress)));
   const Verdict verdict = judge();
@@ -249,15 +238,30 @@ PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   return round;
 }
 
+/// A round for all hosts, until there are enough to say that nothing is slow now and then.
+std::optional<PlannedRound> Planner::round_of_the_least(const Sweep& sweep, const Outlook& outlook) const {
+  if (!outlook.next.meetings.empty() && outlook.whole_round() < least_rounds()) {
+    return of_schedule(sweep, outlook, least_rounds(), "");
+  }
+  const bool again_is_due =
+      may_repeat(outlook) && outlook.next.meetings.empty() && outlook.progress.met < plan_.least_meetings;
+  if (again_is_due) return again(sweep, outlook, plan_.least_meetings, "");
+  return std::nullopt;
+}
+
 /// The next round that the verdict needs.
 PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
   const std::int64_t extra_left = extra_rounds_left(outlook);
-  const std::int64_t at_once = outlook.interference.at_once;
+  const std::int64_t at_once = outlook.at_once;
   if (auto dead = round_of_dead(sweep, verdict, outlook)) return *dead;
-  if (auto alone = round_to_compare(sweep, verdict, outlook)) return *alone;
+  if (verdict.links.are_shared) return next_with_shared_links(sweep, verdict, outlook);
+  if (auto probe = round_to_probe(sweep, verdict, outlook)) return *probe;
+  if (verdict.judged != Judged::kSlow) {
+    if (auto round = round_of_the_least(sweep, outlook)) return *round;
+  }
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
   const bool any_left = !outlook.next.meetings.empty();
-  const bool everybody_tells = any_left && verdict.groups_are_open && !outlook.interference.oversubscribed &&
+  const bool everybody_tells = any_left && verdict.groups_are_open &&
                                outlook.whole_round() < most_rounds_for_groups();
   if (may_tell_groups && verdict.groups_are_open) {
     // With very many open groups, rounds for all hosts show more, as long as there are any.
@@ -292,7 +296,6 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (among_many || tells_of_its_time)
     follow_up_round = among_ordinary_pairs(sweep, outlook, std::move(follow_up_round));
   if (among_many) follow_up_round.why += "; among other pairs, because the usual bandwidth changes with time";
-  if (follow_up_round.meetings.size() > 1) follow_up_round.why += interference_text(outlook.interference);
   return follow_up_round;
 }
 
@@ -300,26 +303,67 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
 std::optional<PlannedRound> Planner::round_of_dead(const Sweep& sweep, const Verdict& verdict,
                                                    const Outlook& outlook) const {
   if (extra_rounds_left(outlook) <= 0) return std::nullopt;
-  PlannedRound round = round_for_the_dead(sweep, outlook.progress, verdict, outlook.interference.at_once);
+  PlannedRound round = round_for_the_dead(sweep, outlook.progress, verdict, outlook.at_once);
   if (round.meetings.empty()) return std::nullopt;
   round.number = outlook.progress.last + 1;
   return round;
 }
 
-/// A pair alone, in at most half of the extra rounds. The other half is for follow-ups.
-std::optional<PlannedRound> Planner::round_to_compare(const Sweep& sweep, const Verdict& verdict,
-                                                      const Outlook& outlook) const {
-  const std::int64_t at_once = outlook.interference.at_once;
-  const bool may_compare = at_once > 1 && extra_rounds_left(outlook) > outlook.progress.extra;
-  if (!may_compare || outlook.interference.compared >= comparisons_wanted(main_scale(verdict))) return std::nullopt;
-  const auto pair = pair_to_compare(sweep, outlook.progress, verdict, at_once, plan_.tolerance);
-  if (!pair) return std::nullopt;
+/// The next round of the comparison of pairs alone and among others.
+std::optional<PlannedRound> Planner::round_to_probe(const Sweep& sweep, const Verdict& verdict,
+                                                    const Outlook& outlook) const {
+  if (outlook.at_once < 2 || extra_rounds_left(outlook) <= 0) return std::nullopt;
+  const ProbeStep step = next_probe(sweep, outlook.progress, verdict, plan_.tolerance);
+  if (step.meetings.empty()) return std::nullopt;
   PlannedRound round;
   round.number = outlook.progress.last + 1;
-  round.meetings.push_back(*pair);
-  round.why = fmt::format("the healthy hosts {} and {} alone, to see whether pairs slow each other{}",
-                          sweep.hosts[static_cast<std::size_t>(pair->first)],
-                          sweep.hosts[static_cast<std::size_t>(pair->second)], interference_text(outlook.interference));
+  round.meetings = step.meetings;
+  if (step.among_others) {
+    fill_up(sweep, outlook, outlook.at_once, round);
+    round.why = fmt::format("{} slow pairs again, among all others, to see whether pairs share links", step.pairs);
+  } else {
+    round.why = fmt::format("alone, one of {} slow pairs that no host explains: do pairs share links?", step.pairs);
+  }
+  return round;
+}
+
+/// Where links are shared, hosts are judged by readings near each other, and alone where these are missing.
+PlannedRound Planner::next_with_shared_links(const Sweep& sweep, const Verdict& verdict,
+                                             const Outlook& outlook) const {
+  constexpr std::int64_t kHostsOfLightLoad = 32;  // one pair of so many hosts hardly meets another one
+  const std::int64_t extra_left = extra_rounds_left(outlook);
+  if (extra_left > 0) {
+    if (auto between = round_between_groups(sweep, outlook.progress, verdict, outlook.at_once, extra_left)) {
+      return among_others(sweep, outlook, std::move(*between), outlook.at_once);
+    }
+    if (auto near = round_within_groups(sweep, outlook.progress, verdict, outlook.at_once, kNearPartners, kAnyRatio)) {
+      near->number = outlook.progress.last + 1;
+      return *near;
+    }
+  }
+  const bool groups_are_known = !sweep.leaf_of.empty() || verdict.not_judged.empty();
+  if (!groups_are_known && !outlook.next.meetings.empty() && outlook.whole_round() < most_rounds()) {
+    return of_schedule(sweep, outlook, most_rounds(), ", to find hosts near each other, since links are shared");
+  }
+  const std::int64_t at_once = std::max<std::int64_t>(plan_.schedule.endpoints / kHostsOfLightLoad, 1);
+  PlannedRound round;
+  if (extra_left > 0) {
+    round.meetings = pairs_alone_of(sweep, outlook.progress, verdict, verdict.not_judged, static_cast<std::size_t>(at_once));
+    round.why = "alone, because links are shared: hosts that were not measured with enough near hosts";
+  }
+  if (round.meetings.empty()) {
+    Verdict open = verdict;  // each question in turn
+    if (!open.follow_ups.empty()) {
+      const auto turn = outlook.progress.last % static_cast<std::int64_t>(open.follow_ups.size());
+      std::rotate(open.follow_ups.begin(), open.follow_ups.begin() + turn, open.follow_ups.end());
+    }
+    round = round_of_follow_ups(sweep, outlook.progress, open, at_once, extra_left, false);
+  }
+  if (round.meetings.empty() && verdict.judged != Judged::kSlow) {
+    if (auto more = round_of_the_least(sweep, outlook)) return *more;
+  }
+  if (round.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
+  round.number = outlook.progress.last + 1;
   return round;
 }
 
@@ -328,10 +372,10 @@ std::optional<PlannedRound> Planner::round_to_compare(const Sweep& sweep, const 
 std::optional<PlannedRound> Planner::round_for_near_pairs(const Sweep& sweep, const Verdict& verdict,
                                                           const Outlook& outlook) const {
   // A round of near pairs only would look like a time at which everything was faster.
-  const std::int64_t at_once = outlook.interference.at_once;
+  const std::int64_t at_once = outlook.at_once;
   const std::int64_t most = std::max<std::int64_t>(at_once / 4, 1);
   const std::int64_t partners = partners_wanted(verdict);
-  if (auto within = round_within_groups(sweep, outlook.progress, verdict, most, partners, plan_.tolerance)) {
+  if (auto within = round_within_groups(sweep, outlook.progress, verdict, most, partners, 1 - plan_.tolerance)) {
     return among_others(sweep, outlook, std::move(*within), at_once);
   }
   if (auto between = round_between_groups(sweep, outlook.progress, verdict, at_once, extra_rounds_left(outlook))) {
@@ -347,27 +391,25 @@ PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, st
   round.number = outlook.progress.last + (outlook.next.is_completed ? 0 : 1);
   round.meetings = outlook.next.meetings;
   const std::int64_t whole = outlook.whole_round();
-  const int parts = outlook.schedule.parts();
+  const int parts = outlook.parts;
   const std::string part = parts > 1 ? fmt::format(", part {} of {}", outlook.next.place % parts + 1, parts) : "";
   const std::string of = fmt::format("{} of {}", whole + 1, std::max(most, whole + 1));
   const int hosts = plan_.schedule.endpoints;
   const bool all_pairs = rounds_before_judging() == hosts - (hosts % 2 == 0 ? 1 : 0);
-  round.why = fmt::format("{}{} for {}{}{}{}{}", outlook.next.is_completed ? "the rest of round " : "round ", of,
-                          all_pairs ? "all pairs" : "all hosts", part, why, left_out_text(sweep, outlook.progress),
-                          interference_text(outlook.interference));
+  round.why = fmt::format("{}{} for {}{}{}{}", outlook.next.is_completed ? "the rest of round " : "round ", of,
+                          all_pairs ? "all pairs" : "all hosts", part, why, left_out_text(sweep, outlook.progress));
   return round;
 }
 
 /// Whether all pairs of a round may be measured again at the same time, without slowing each other.
 bool Planner::may_repeat(const Outlook& outlook) const {
-  return plan_.find && outlook.progress.taking_part() >= kHostsToRepeat && outlook.schedule.parts() == 1 &&
-         !outlook.interference.oversubscribed;
+  return plan_.find && outlook.progress.taking_part() >= kHostsToRepeat && outlook.parts == 1;
 }
 
 /// Fills a round up to `pairs` meetings, with meetings of the schedule between idle hosts. Each pass over all pairs has
 /// another order, since a fault in step with the passes would look like a fault of some partners.
 void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const {
-  const auto at_once = static_cast<std::size_t>(std::min(pairs, outlook.interference.at_once));
+  const auto at_once = static_cast<std::size_t>(std::min(pairs, outlook.at_once));
   std::vector<std::uint8_t> is_free(sweep.hosts.size(), 0);
   for (const std::int32_t host : idle_hosts(outlook.progress, false, round.meetings)) {
     is_free[static_cast<std::size_t>(host)] = 1;
@@ -403,7 +445,7 @@ PlannedRound Planner::among_others(const Sweep& sweep, const Outlook& outlook, P
 /// of such pairs only would look like a time at which everything was faster or slower.
 PlannedRound Planner::among_ordinary_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const {
   const std::int64_t wanted = std::max(kPairsOfFullLoad, 4 * static_cast<std::int64_t>(round.meetings.size()));
-  return among_others(sweep, outlook, std::move(round), std::min(wanted, outlook.interference.at_once));
+  return among_others(sweep, outlook, std::move(round), std::min(wanted, outlook.at_once));
 }
 
 /// Repeats a round for all hosts, out of `most` meetings of each host.
@@ -412,7 +454,7 @@ PlannedRound Planner::again(const Sweep& sweep, const Outlook& outlook, std::int
   const SweepProgress& progress = outlook.progress;
   PlannedRound round;
   round.number = progress.last + 1;
-  fill_up(sweep, outlook, outlook.interference.at_once, round);
+  fill_up(sweep, outlook, outlook.at_once, round);
   round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", progress.met + 1,
                           std::max(most, progress.met + 1), why, left_out_text(sweep, progress));
   round.rounds_left = std::max<std::int64_t>(plan_.least_meetings - progress.met, 1);
@@ -446,7 +488,7 @@ std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const 
   for (const FollowUp& follow_up : verdict.follow_ups) open.push_back(&follow_up);
   std::string so_far = fmt::format("{} rounds for all hosts", outlook.everybody());
   if (outlook.progress.extra > 0) so_far += fmt::format(" and {} more", outlook.progress.extra);
-  const std::string rest = left_out_text(sweep, outlook.progress) + interference_text(outlook.interference);
+  const std::string rest = left_out_text(sweep, outlook.progress);
   if (!open.empty()) {
     const bool spent = extra_rounds_left(outlook) <= 0;
     return fmt::format(
@@ -464,13 +506,12 @@ std::string Planner::why_over(const Sweep& sweep, const Outlook& outlook, const 
 }
 
 std::int64_t Planner::left_before_judging(const Outlook& outlook) const {
-  const std::int64_t left = rounds_before_judging() * outlook.schedule.parts() - outlook.next.place;
-  const bool compares = plan_.find && outlook.interference.at_once > 1;  // one pair alone
-  return std::max<std::int64_t>(left, 1) + (compares ? 1 : 0);
+  const std::int64_t left = rounds_before_judging() * outlook.parts - outlook.next.place;
+  return std::max<std::int64_t>(left, 1);
 }
 
 std::int64_t Planner::left_after_judging(const Outlook& outlook, const Verdict& verdict) const {
-  const std::int64_t wanted = rounds_wanted(verdict) * outlook.schedule.parts();
+  const std::int64_t wanted = rounds_wanted(verdict) * outlook.parts;
   const std::int64_t left = outlook.next.meetings.empty() ? 0 : std::max<std::int64_t>(wanted - outlook.next.place, 0);
   const std::int64_t extra_left = extra_rounds_left(outlook);
   return std::max<std::int64_t>(left + rounds_of_follow_ups(verdict, extra_left), 1);

@@ -17,7 +17,8 @@ namespace fabricbench::cluster {
 struct SweepPlan {
   SchedulePlan schedule;  ///< kCircle; its `rounds` are rounds for all hosts, 0: all pairs; ignored if `find`
   bool find = false;      ///< go on until everything is decided
-  int least_rounds = 28;  ///< of --find: minimum number of rounds for all hosts
+  int first_rounds = 8;   ///< of --find: rounds for all hosts before the first verdict: steady faults show in them
+  int least_rounds = 28;  ///< of --find: minimum number of rounds for all hosts, where nothing is slow
   int most_rounds = 28;   ///< of --find: maximum number of rounds for all hosts
   /// Of --find: minimum number of meetings of each host; with fewer pairs, all pairs are measured again. With 28
   /// meetings, 1 of 500 hosts that are slow in a fifth of their meetings is never slow.
@@ -26,7 +27,7 @@ struct SweepPlan {
   /// Of --find: maximum number of rounds for all hosts, if some pairs are much faster than others.
   int most_rounds_for_groups = 128;
   /// Of --find: maximum number of rounds for suspects, or as many as for all hosts if these are more.
-  int most_extra_rounds = 24;
+  int most_extra_rounds = 40;
   /// A host with which nothing works is left out after failures with so many different partners that work; see
   /// SweepProgress::left_out.
   int failures = 2;
@@ -89,8 +90,11 @@ class Planner {
                                    const std::string& why) const;
   [[nodiscard]] std::optional<PlannedRound> round_for_everybody(const Sweep& sweep, const Verdict& verdict,
                                                                 const Outlook& outlook) const;
-  [[nodiscard]] std::optional<PlannedRound> round_to_compare(const Sweep& sweep, const Verdict& verdict,
-                                                             const Outlook& outlook) const;
+  [[nodiscard]] std::optional<PlannedRound> round_of_the_least(const Sweep& sweep, const Outlook& outlook) const;
+  [[nodiscard]] std::optional<PlannedRound> round_to_probe(const Sweep& sweep, const Verdict& verdict,
+                                                           const Outlook& outlook) const;
+  [[nodiscard]] PlannedRound next_with_shared_links(const Sweep& sweep, const Verdict& verdict,
+                                                    const Outlook& outlook) const;
   [[nodiscard]] std::optional<PlannedRound> round_for_near_pairs(const Sweep& sweep, const Verdict& verdict,
                                                                  const Outlook& outlook) const;
   [[nodiscard]] static PlannedRound over(const Outlook& outlook, std::string why);
@@ -99,6 +103,7 @@ class Planner {
   [[nodiscard]] std::int64_t most_rounds_for_groups() const;
   [[nodiscard]] std::int64_t extra_rounds_left(const Outlook& outlook) const;
   [[nodiscard]] std::int64_t rounds_before_judging() const;
+  [[nodiscard]] std::int64_t least_rounds() const;
   [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
   [[nodiscard]] std::int64_t partners_wanted(const Verdict& verdict) const;
   [[nodiscard]] std::int64_t left_before_judging(const Outlook& outlook) const;

@@ -173,13 +173,6 @@ std::string of_fine_hosts(const Sweep& sweep, const HostLists& lists) {
                      lists.fine.size() == 1 ? "is" : "are");
 }
 
-/// Whether pairs alone are faster than among many, by more than chance and changes with time make them.
-bool are_faster_alone(const Verdict& verdict, const AloneOverTogether& alone) {
-  constexpr double kErrors = 3;
-  const double of_time = 1 - verdict.changes_with_time;  // pairs may have been alone when everything was faster
-  return alone.ratio * of_time > kMostAloneOverTogether && std::log(alone.ratio) > kErrors * alone.error;
-}
-
 }  // namespace
 
 HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
@@ -258,16 +251,6 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
 
 std::string counted(std::int64_t number, std::string_view thing) {
   return number == 1 ? fmt::format("1 {}", thing) : fmt::format("{} {}", number, plural_of(thing));
-}
-
-bool is_oversubscribed(const Verdict& verdict) {
-  return are_faster_alone(verdict, verdict.alone) || is_oversubscribed_between_groups_only(verdict);
-}
-
-bool is_oversubscribed_between_groups_only(const Verdict& verdict) {
-  constexpr std::int64_t kEnough = 4;  // directions: few pairs of different groups may differ from the others by chance
-  return !are_faster_alone(verdict, verdict.alone) && verdict.alone_between.compared >= kEnough &&
-         are_faster_alone(verdict, verdict.alone_between);
 }
 
 }  // namespace fabricbench::cluster

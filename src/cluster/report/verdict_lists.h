@@ -39,12 +39,4 @@ struct HostLists {
 /// `1 host`, `2 hosts`.
 [[nodiscard]] std::string counted(std::int64_t number, std::string_view thing);
 
-/// A pair whose rate alone is more than so many times its rate among others is slowed by them.
-inline constexpr double kMostAloneOverTogether = 1 / 0.97;
-/// Whether pairs slow each other: alone they are faster than in a full round, by more than chance. It may show in all
-/// pairs, or only in pairs of hosts of different groups.
-[[nodiscard]] bool is_oversubscribed(const Verdict& verdict);
-/// Whether it shows only in pairs of hosts of different groups.
-[[nodiscard]] bool is_oversubscribed_between_groups_only(const Verdict& verdict);
-
 }  // namespace fabricbench::cluster

@@ -33,7 +33,6 @@ constexpr std::size_t kMostAlike = 5;  // of undecided findings of one cause, be
 /// If the rate between leaves is below this share of the rate within, the report has a line on it.
 constexpr double kWorthSaying = 0.95;
 /// A pair alone below this share of its rate among others is slow for another reason.
-constexpr double kAsFastAlone = 0.97;
 constexpr std::string_view kLabelFormat = "    {:<10}  {}\n";
 
 constexpr std::string_view kBad = "\x1b[1;31m";
@@ -321,26 +320,18 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
                      : "The readings cannot show which kind is healthy: decide yourself, or give --expect RATE.\n");
 }
 
-std::string disturbance_text(const Verdict& verdict) {
-  if (verdict.alone.ratio <= 0) return "";
-  const bool between = is_oversubscribed_between_groups_only(verdict);
-  const AloneOverTogether& alone = between ? verdict.alone_between : verdict.alone;
-  const std::string text = fmt::format(
-      "    A pair alone reaches {:.2f} times its bandwidth among many pairs, the median of {}{}: ", alone.ratio,
-      counted(alone.compared, "direction"), between ? " between groups" : "");
-  if (is_oversubscribed(verdict)) {
-    return text +
-           fmt::format(
-               "the fabric is\n    oversubscribed, or the pairs disturb each other. Measure fewer pairs at once: "
-               "{} --max-concurrent N.\n",
-               script_command("sweep_pairs"));
-  }
-  if (verdict.alone.ratio > kMostAloneOverTogether) {
-    return text +
-           (verdict.changes_with_time > 0 ? "this may be chance, or a change with time.\n" : "this may be chance.\n");
-  }
-  if (verdict.alone.ratio < kAsFastAlone) return text + "it is slower alone, so other pairs are not the cause.\n";
-  return text + "pairs do not disturb each other.\n";
+std::string shared_links_text(const Verdict& verdict) {
+  const SharedLinks& links = verdict.links;
+  if (links.readings == 0) return "";
+  const std::string text = fmt::format("    {}, slow among others, {} {} GB/s alone and {} GB/s among all others: ",
+                                       counted(links.pairs, "pair"), links.pairs == 1 ? "reaches" : "reach",
+                                       gb_per_s(links.alone), gb_per_s(links.beside));
+  if (!links.are_shared) return text + "other pairs are not the cause.\n";
+  return text +
+         fmt::format(
+             "links are\n    shared. Where all hosts send at once, as in training, these get {:.0f} % of their "
+             "bandwidth. Hosts are\n    judged by readings with near hosts, or alone.\n",
+             100 * links.beside / links.alone);
 }
 
 std::int64_t rounds_of(const Sweep& sweep) {
@@ -361,7 +352,7 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
   if (verdict.outliers > 0) {
     text += fmt::format("    Of the readings outside all findings, {:.2g} % are slow.\n", 100 * verdict.outliers);
   }
-  return text + disturbance_text(verdict);
+  return text + shared_links_text(verdict);
 }
 
 std::string follow_ups_text(const Sweep& sweep, const Verdict& verdict) {

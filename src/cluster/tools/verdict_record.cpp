@@ -123,8 +123,8 @@ VerdictRecord record_of(const Sweep& sweep, const Verdict& verdict, const Verdic
   record.outliers = verdict.outliers;
   record.failing = verdict.failing;
   record.below_asked = verdict.below_asked;
-  record.alone_over_together = verdict.alone.ratio;
-  record.oversubscribed = is_oversubscribed(verdict);
+  record.alone_over_together = verdict.links.readings > 0 ? verdict.links.alone / verdict.links.beside : 0;
+  record.oversubscribed = verdict.links.are_shared;
   record.tolerance = settings.tolerance;
   record.false_alarm = settings.false_alarm;
   record.lists = record_of(lists);

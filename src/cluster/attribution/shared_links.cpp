@@ -1,0 +1,340 @@
+#include "cluster/attribution/shared_links.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "cluster/attribution/model.h"
+#include "cluster/robust.h"
+#include "common/core/distributions.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// What comparable readings of one direction of a pair share.
+using Way = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t, std::int16_t, bool>;
+
+Way way_of(const Reading& reading) {
+  return {reading.from, reading.to, reading.from_rail, reading.to_rail, reading.kind, reading.both_ways};
+}
+
+std::int32_t most_at_once(const Sweep& sweep) {
+  std::int32_t most = 0;
+  for (const Reading& reading : sweep.readings) most = std::max(most, reading.concurrent);
+  return most;
+}
+
+/// Whether a reading was taken beside at least half as many pairs as ever.
+bool is_beside_others(const Reading& reading, std::int32_t most) {
+  return reading.concurrent > 1 && 2 * reading.concurrent >= most;
+}
+
+/// The readings of one direction of a pair, alone and beside others since.
+struct AloneAndBeside {
+  std::int32_t first_alone = std::numeric_limits<std::int32_t>::max();  // its round
+  std::vector<double> alone;
+  std::vector<double> beside;
+};
+
+std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
+  std::map<Way, AloneAndBeside> ways;
+  for (const Reading& reading : sweep.readings) {
+    if (!has_rate(reading) || reading.concurrent != 1) continue;
+    AloneAndBeside& own = ways[way_of(reading)];
+    own.first_alone = std::min(own.first_alone, reading.round);
+    own.alone.push_back(reading.rate);
+  }
+  if (ways.empty()) return ways;
+  const std::int32_t most = most_at_once(sweep);
+  for (const Reading& reading : sweep.readings) {
+    if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
+    const auto own = ways.find(way_of(reading));
+    if (own != ways.end() && reading.round > own->second.first_alone) own->second.beside.push_back(reading.rate);
+  }
+  return ways;
+}
+
+/// Whether both hosts of a reading are in one part of the finest level.
+bool stays(const Structure& structure, const Reading& reading) {
+  return !structure.levels.empty() && structure.levels.front().common_part(reading.from, reading.to) >= 0;
+}
+
+/// Which side of a reading, over which rail, in which kind of readings.
+using Side = std::tuple<bool, std::int16_t, std::int16_t, bool>;
+
+Side side_of(const Reading& reading, bool receives) {
+  return {receives && !reading.both_ways, receives ? reading.to_rail : reading.from_rail, reading.kind,
+          reading.both_ways};
+}
+
+/// What hosts reach near each other or alone, by side: the median over hosts of the upper part of their rates.
+class UpperRates {
+ public:
+  UpperRates(const Sweep& sweep, const Structure& structure, double tolerance) : tolerance_(tolerance) {
+    constexpr double kUpper = 0.7;  // robust to three slow partners of ten
+    std::map<std::pair<Side, std::int32_t>, std::vector<double>> rates;
+    for (const Reading& reading : sweep.readings) {
+      if (!has_rate(reading) || (reading.concurrent > 1 && !stays(structure, reading))) continue;
+      rates[{side_of(reading, false), reading.from}].push_back(reading.rate);
+      rates[{side_of(reading, true), reading.to}].push_back(reading.rate);
+    }
+    std::map<Side, std::vector<double>> of_hosts;
+    for (auto& [key, own] : rates) of_hosts[key.first].push_back(quantile(own, kUpper));
+    for (auto& [side, own] : of_hosts) usual_[side] = upper_median(own);
+  }
+
+  /// Whether a reading is as fast as that, on one of its sides.
+  [[nodiscard]] bool is_reached(const Reading& reading) const {
+    return is_reached(reading, false) || is_reached(reading, true);
+  }
+
+ private:
+  [[nodiscard]] bool is_reached(const Reading& reading, bool receives) const {
+    const auto own = usual_.find(side_of(reading, receives));
+    return own != usual_.end() && reading.rate >= (1 - tolerance_) * own->second;
+  }
+
+  double tolerance_;
+  std::map<Side, double> usual_;
+};
+
+/// By leaf and direction, how far its readings are below others of the same round, as logarithms.
+using Contrasts = std::map<std::pair<std::int32_t, bool>, std::vector<double>>;
+
+struct Crossing {
+  std::int32_t from;  // leaves
+  std::int32_t to;
+  double log_rate;
+};
+
+/// Sums of the logarithms of some rates.
+struct Sum {
+  double of = 0;
+  std::int64_t count = 0;
+  void add(double value) {
+    of += value;
+    ++count;
+  }
+};
+
+void add_contrasts(const std::vector<Crossing>& round, const std::set<std::int32_t>& explained, std::int32_t leaves,
+                   Contrasts& contrasts) {
+  std::vector<Sum> out(static_cast<std::size_t>(leaves));
+  std::vector<Sum> into(out.size());
+  std::vector<Sum> touching(out.size());
+  Sum all;
+  for (const Crossing& each : round) {
+    if (explained.contains(each.from) || explained.contains(each.to)) continue;
+    all.add(each.log_rate);
+    touching[static_cast<std::size_t>(each.from)].add(each.log_rate);
+    if (each.from == each.to) continue;
+    touching[static_cast<std::size_t>(each.to)].add(each.log_rate);
+    out[static_cast<std::size_t>(each.from)].add(each.log_rate);
+    into[static_cast<std::size_t>(each.to)].add(each.log_rate);
+  }
+  for (std::size_t leaf = 0; leaf < out.size(); ++leaf) {
+    const std::int64_t others = all.count - touching[leaf].count;
+    if (others == 0) continue;
+    const double usual = (all.of - touching[leaf].of) / static_cast<double>(others);
+    const auto id = static_cast<std::int32_t>(leaf);
+    const auto contrast = [&](const Sum& own) { return own.of / static_cast<double>(own.count) - usual; };
+    if (out[leaf].count > 0) contrasts[{id, false}].push_back(contrast(out[leaf]));
+    if (into[leaf].count > 0) contrasts[{id, true}].push_back(contrast(into[leaf]));
+  }
+}
+
+/// A leaf's contrast in one direction.
+struct Contrast {
+  double mean = 0;
+  double chance = 1;  ///< that a healthy leaf's is as low
+  std::int64_t rounds = 0;
+};
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+/// Student's t of each contrast, with the variance within all leaves of that direction: one leaf's own few rounds tell
+/// little of it.
+std::map<std::pair<std::int32_t, bool>, Contrast> tested(const Contrasts& contrasts) {
+  constexpr std::size_t kLeast = 4;          // rounds
+  constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
+  std::array<double, 2> squares{};
+  std::array<double, 2> degrees{};
+  for (const auto& [leaf, values] : contrasts) {
+    const double mean = mean_of(values);
+    for (const double value : values) squares.at(leaf.second ? 1 : 0) += (value - mean) * (value - mean);
+    degrees.at(leaf.second ? 1 : 0) += static_cast<double>(values.size()) - 1;
+  }
+  std::map<std::pair<std::int32_t, bool>, Contrast> result;
+  for (const auto& [leaf, values] : contrasts) {
+    const std::size_t way = leaf.second ? 1 : 0;
+    if (values.size() < kLeast || degrees.at(way) < 1) continue;
+    const double variance = std::max(squares.at(way) / degrees.at(way), kSmallestVariance);
+    const double mean = mean_of(values);
+    const double t = -mean / std::sqrt(variance / static_cast<double>(values.size()));
+    result[leaf] = {mean, t > 0 ? student_tail(t, degrees.at(way)) : 1, static_cast<std::int64_t>(values.size())};
+  }
+  return result;
+}
+
+/// By host: a finding of its own is against it.
+std::vector<char> blamed_hosts(const Verdict& verdict, std::size_t hosts) {
+  std::vector<char> blamed(hosts, 0);
+  for (const Finding& finding : verdict.findings) {
+    if (finding.blame == Blame::kDevice || finding.hosts.size() > 1) continue;
+    for (const std::int32_t host : finding.hosts) blamed[static_cast<std::size_t>(host)] = 1;
+  }
+  return blamed;
+}
+
+/// Of groups in the readings, the one that has two thirds of the hosts; -1: there is none.
+std::int32_t large_group(const Nearness& leaves) {
+  if (leaves.is_given) return -1;
+  for (std::int32_t part = 0; part < leaves.parts; ++part) {
+    const auto hosts = std::count(leaves.part_of.begin(), leaves.part_of.end(), part);
+    if (3 * hosts >= 2 * std::ssize(leaves.part_of)) return part;
+  }
+  return -1;
+}
+
+/// By round, rails and kind: the readings between leaves, and within `large`, beside other pairs.
+std::vector<std::vector<Crossing>> crossings_of(const Sweep& sweep, const Nearness& leaves, std::int32_t large,
+                                                const std::vector<char>& blamed) {
+  std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool>, std::vector<Crossing>> rounds;
+  for (const Reading& reading : sweep.readings) {
+    const auto from = static_cast<std::size_t>(reading.from);
+    const auto to = static_cast<std::size_t>(reading.to);
+    const std::int32_t a = leaves.part_of[from];
+    const std::int32_t b = leaves.part_of[to];
+    if (!has_rate(reading) || reading.concurrent == 1 || a < 0 || b < 0 || (a == b && a != large)) continue;
+    if (blamed[from] != 0 || blamed[to] != 0) continue;
+    rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways}].push_back(
+        {a, b, std::log(double{reading.rate})});
+  }
+  std::vector<std::vector<Crossing>> all;
+  for (auto& [key, round] : rounds) all.push_back(std::move(round));
+  return all;
+}
+
+/// The rate of readings between leaves, the median of the rest.
+double usual_crossing(const std::vector<std::vector<Crossing>>& rounds, const std::set<std::int32_t>& explained) {
+  std::vector<double> rates;
+  for (const std::vector<Crossing>& round : rounds) {
+    for (const Crossing& each : round) {
+      if (!explained.contains(each.from) && !explained.contains(each.to)) rates.push_back(std::exp(each.log_rate));
+    }
+  }
+  return rates.empty() ? 0 : median_of(rates);
+}
+
+}  // namespace
+
+SharedLinks find_shared_links(const Sweep& sweep) {
+  constexpr double kGain = 0.1;  // of the median, as a logarithm: more than drift within a few rounds
+  constexpr double kLargeGain = 0.15;
+  constexpr double kShare = 0.25;     // of readings with a large gain: collisions are by chance
+  constexpr std::size_t kPairs = 2;  // with a large gain, and no host in common: one host may be slow now and then
+  SharedLinks links;
+  std::vector<double> gains;
+  std::vector<double> alone;
+  std::vector<double> beside;
+  std::set<std::int32_t> hosts;  // of slowed pairs without a host in common
+  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (auto& [way, own] : alone_and_beside(sweep)) {
+    if (own.beside.empty()) continue;
+    const std::int32_t from = std::get<0>(way);
+    const std::int32_t to = std::get<1>(way);
+    pairs.insert(std::minmax(from, to));
+    std::vector<double> rates = own.alone;
+    alone.push_back(median_of(rates));
+    for (const double rate : own.beside) {
+      gains.push_back(std::log(alone.back() / rate));
+      beside.push_back(rate);
+      if (gains.back() < kLargeGain) continue;
+      ++links.slowed;
+      if (!hosts.contains(from) && !hosts.contains(to)) hosts.insert({from, to});
+    }
+  }
+  links.pairs = static_cast<std::int64_t>(pairs.size());
+  links.readings = static_cast<std::int64_t>(gains.size());
+  if (gains.empty()) return links;
+  links.alone = median_of(alone);
+  links.beside = median_of(beside);
+  links.are_shared = hosts.size() >= 2 * kPairs &&
+                     (median_of(gains) > kGain ||
+                      static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size()));
+  return links;
+}
+
+Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings& settings) {
+  constexpr double kMostSlow = 0.15;  // of the readings within groups
+  Structure structure = structure_of(sweep, settings, {});
+  structure.contradiction = {};
+  structure.is_slow_kind.clear();
+  if (structure.levels.empty() || structure.levels.front().is_given) return structure;
+  const UpperRates rates(sweep, structure, settings.tolerance);
+  std::int64_t within = 0;
+  std::int64_t slow = 0;
+  for (const Reading& reading : sweep.readings) {
+    if (!has_rate(reading) || reading.concurrent == 1 || !stays(structure, reading)) continue;
+    ++within;
+    slow += rates.is_reached(reading) ? 0 : 1;
+  }
+  if (static_cast<double>(slow) > kMostSlow * static_cast<double>(within)) structure.levels.clear();
+  return structure;
+}
+
+void report_crossings(const Sweep& sweep, const Structure& structure, double false_alarm, Verdict& verdict) {
+  constexpr double kLeast = 0.15;  // of the deficit, as a logarithm: leaves of few hosts differ by chance
+  constexpr double kStricter = 0.1;  // collisions are no normal noise
+  if (structure.levels.empty()) return;
+  const Nearness& leaves = structure.levels.front();
+  const std::int32_t large = large_group(leaves);
+  const std::vector<std::vector<Crossing>> rounds =
+      crossings_of(sweep, leaves, large, blamed_hosts(verdict, sweep.hosts.size()));
+  std::set<std::int32_t> explained;
+  while (leaves.parts - static_cast<std::int32_t>(explained.size()) > (large >= 0 ? 1 : 2)) {
+    Contrasts contrasts;
+    for (const std::vector<Crossing>& round : rounds) add_contrasts(round, explained, leaves.parts, contrasts);
+    std::map<std::pair<std::int32_t, bool>, Contrast> all = tested(contrasts);
+    std::pair<std::int32_t, bool> worst{-1, false};
+    Contrast found;
+    for (const auto& [leaf, contrast] : all) {
+      const double chance = std::min(1.0, contrast.chance * 2 * leaves.parts);
+      if (leaf.first == large || contrast.mean > -kLeast || chance >= kStricter * false_alarm || contrast.mean >= found.mean)
+        continue;
+      found = contrast;
+      worst = leaf;
+    }
+    if (worst.first < 0) return;
+    explained.insert(worst.first);
+    const Contrast other = all[{worst.first, !worst.second}];
+    const bool both = other.mean < -kLeast / 2;
+    Finding finding;
+    finding.blame = Blame::kLeaf;
+    finding.leaf = worst.first;
+    finding.direction = both ? Direction::kBoth : worst.second ? Direction::kReceives : Direction::kSends;
+    finding.ratio = std::exp(found.mean);
+    finding.expected = usual_crossing(rounds, explained);
+    finding.rate = finding.expected * finding.ratio;
+    finding.readings = found.rounds;
+    finding.partners = std::count(leaves.part_of.begin(), leaves.part_of.end(), worst.first);
+    const PartnerCount hosts{finding.partners, finding.partners, finding.partners};
+    if (finding.direction != Direction::kReceives) finding.sends = hosts;
+    if (finding.direction != Direction::kSends) finding.receives = hosts;
+    finding.false_alarm = std::min(1.0, found.chance * 2 * leaves.parts);
+    finding.fine_elsewhere = true;  // its hosts reach the usual rate near each other or alone
+    verdict.findings.push_back(finding);
+  }
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,109 @@
+// Fabrics in which the pairs of a round share links: whether that is found out, and held against nobody.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attribution_test_support.h"
+#include "cluster/attribution/shared_links.h"
+#include "cluster/planning/planner.h"
+#include "simulation/simulation.h"
+
+namespace fabricbench::cluster {
+namespace shared_links_test {
+
+using namespace test;
+
+SimulatedSweep found_in(const FabricPlan& fabric) {
+  SweepPlan plan;
+  plan.schedule = {ScheduleKind::kCircle, fabric.hosts, 7, 0, 0};
+  plan.both_directions = true;
+  plan.find = true;
+  return simulate(Fabric(fabric), plan, {});
+}
+
+FabricPlan oversubscribed(std::vector<std::string> faults = {}) {
+  FabricPlan plan = clean_fabric(32, std::move(faults));
+  plan.leaf_size = 8;
+  plan.oversubscription = 2;
+  return plan;
+}
+
+TEST(SharedLinks, AreSaidAndHeldAgainstNobody) {
+  for (const bool known : {true, false}) {
+    for (const bool collisions : {true, false}) {
+      FabricPlan plan = oversubscribed();
+      plan.leaves_known = known;
+      plan.collisions = collisions;
+      const SimulatedSweep swept = found_in(plan);
+      const SharedLinks& links = swept.verdict.links;
+      EXPECT_TRUE(links.are_shared);
+      EXPECT_GT(links.alone, 1.4 * links.beside);
+      EXPECT_TRUE(swept.verdict.findings.empty());
+      EXPECT_EQ(swept.verdict.judged, Judged::kClean) << known << collisions;
+    }
+  }
+}
+
+TEST(SharedLinks, HideNoSlowHost) {
+  const SimulatedSweep swept = found_in(oversubscribed({"host:11:0.7"}));
+  EXPECT_TRUE(swept.verdict.links.are_shared);
+  EXPECT_EQ(the_finding(swept.verdict, Blame::kHost).hosts, Hosts{11});
+  EXPECT_EQ(swept.verdict.findings.size(), 1U);
+}
+
+TEST(SharedLinks, HideNoSlowLeaf) {
+  FabricPlan plan = oversubscribed({"leaf:1:0.4"});
+  const SimulatedSweep swept = found_in(plan);
+  const Finding leaf = the_finding(swept.verdict, Blame::kLeaf);
+  ASSERT_GE(leaf.leaf, 0);
+  EXPECT_EQ(swept.verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf.leaf)).hosts,
+            (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
+}
+
+/// A pair that was slow once is measured alone for that reason, and would seem faster alone by chance.
+TEST(SharedLinks, CountReadingsSinceThePairWasAlone) {
+  Sweep sweep = sweep_of(clean_fabric(8));
+  for (std::int32_t host = 0; host < 8; host += 2) {
+    for (const auto& [round, rate, at_once] : {std::tuple{20, 5e9, 4}, {21, 10e9, 1}}) {
+      sweep.readings.push_back(reading(host, host + 1, rate, round));
+      sweep.readings.back().concurrent = at_once;
+    }
+  }
+  EXPECT_EQ(find_shared_links(sweep).readings, 0);
+  for (std::int32_t host = 0; host < 8; host += 2) {
+    sweep.readings.push_back(reading(host, host + 1, 10e9, 22));
+    sweep.readings.back().concurrent = 4;
+  }
+  EXPECT_EQ(find_shared_links(sweep).pairs, 4);
+  EXPECT_FALSE(find_shared_links(sweep).are_shared);
+  for (std::int32_t host = 0; host < 8; host += 2) {
+    sweep.readings.push_back(reading(host, host + 1, 5e9, 23));
+    sweep.readings.back().concurrent = 4;
+  }
+  EXPECT_TRUE(find_shared_links(sweep).are_shared);
+}
+
+TEST(SharedLinks, AreNotSeenInAHostThatIsSlowNowAndThen) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    FabricPlan plan = clean_fabric(16, {"flapping:3:0.5:0.4"});
+    plan.seed = seed;
+    EXPECT_FALSE(found_in(plan).verdict.links.are_shared) << seed;
+  }
+}
+
+TEST(Find, IsDecidedInTwelveRoundsWhereOneHostIsSlow) {
+  for (const std::int32_t hosts : {16, 64, 256}) {
+    FabricPlan plan = clean_fabric(hosts, {"host:5:0.7"});
+    const SimulatedSweep swept = found_in(plan);
+    EXPECT_EQ(the_finding(swept.verdict, Blame::kHost).hosts, Hosts{5});
+    EXPECT_LE(swept.rounds, 12) << hosts;
+  }
+}
+
+}  // namespace shared_links_test
+}  // namespace fabricbench::cluster
