@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -123,6 +124,12 @@ std::string not_judged_text(const Sweep& sweep, const SweepProgress& progress, c
     if (++count <= kMostHostsNamed) text += (count == 1 ? "" : ", ") + sweep.hosts[static_cast<std::size_t>(host)];
   }
   return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
+}
+
+/// Whether a quarter of the hosts are suspects: they may be another kind of hosts, which few rounds do not show.
+bool are_many_slow(const Sweep& sweep, const Verdict& verdict) {
+  const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
+  return 4 * std::count(suspects.begin(), suspects.end(), std::uint8_t{1}) >= std::ssize(suspects);
 }
 
 }  // namespace
@@ -256,7 +263,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   if (auto dead = round_of_dead(sweep, verdict, outlook)) return *dead;
   if (verdict.links.are_shared) return next_with_shared_links(sweep, verdict, outlook);
   if (auto probe = round_to_probe(sweep, verdict, outlook)) return *probe;
-  if (verdict.judged != Judged::kSlow) {
+  if (verdict.judged != Judged::kSlow || are_many_slow(sweep, verdict)) {
     if (auto round = round_of_the_least(sweep, outlook)) return *round;
   }
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);

@@ -83,7 +83,7 @@ std::vector<Fastest> fastest_of(const Sweep& sweep, const Verdict& verdict, doub
 }
 
 /// Readings beside others that are slow, before their pair was measured alone, without those that one host
-/// explains; nothing, if they are few.
+/// explains; nothing, if they are few and no two paths are slow.
 std::vector<SlowReading> unexplained(const Sweep& sweep, const Verdict& verdict,
                                      const std::map<Pair, PairReadings>& alone, double tolerance) {
   constexpr double kScales = 3;
@@ -117,7 +117,11 @@ std::vector<SlowReading> unexplained(const Sweep& sweep, const Verdict& verdict,
       return slow_hosts.contains(reading.from) || slow_hosts.contains(reading.to);
     });
   }
-  if (static_cast<double>(slow.size()) < kFew * static_cast<double>(all)) slow.clear();
+  const auto paths = std::count_if(verdict.findings.begin(), verdict.findings.end(), [](const Finding& finding) {
+    return finding.hosts.size() == 2 && finding.rate > 0 && finding.blame != Blame::kDevice;
+  });
+  const bool are_few = static_cast<double>(slow.size()) < kFew * static_cast<double>(all);
+  if (are_few && paths < 2) slow.clear();
   return slow;
 }
 
