@@ -3,14 +3,14 @@
 
 usage: bench/baselines/judge.py --bin DIR [--trials N] [--seed N] [--model MODEL]... [--plan LAUNCHES,DAYS,JUDGED]...
 
-A trial makes a baseline and two runs on a later day, one of an unchanged system and one with half of the rows 5 % slower,
-and compares both. Noise of single launches differs by row from 0.1 % to 5 %. For each model of the noise and each plan:
+A trial makes a baseline of 30 rows and a run on a later day, and compares it as it is ("equal"), with all rows slower, and
+with one row slower. For each model of the noise and each plan, in percent of trials:
 
-  rows     rows of unchanged systems that are called slower, in percent (promised: at most 2)
-  runs     runs of unchanged systems with any such row, in percent (at most 5)
-  found    rows 5 % slower that are found, of those whose smallest slowdown is 5 % or less, in percent (at least 95)
-  decided  rows whose smallest slowdown is 5 % or less, in percent
-  inside   judged launches inside the baseline's interval, in percent (at least 90)
+  equal 0/6/7     exit statuses where nothing has changed (6 is a false alarm: at most 5)
+  +2 .. +10 %     runs with all rows slower by that much that end with 6, and in brackets those that pass (a pass of a run
+                  that is slower by 5 % or more is a miss: at most 5)
+  half, row       the same with every row of the larger sizes 5 % slower, and with one row 15 % slower
+  inside          judged launches of equal runs inside the baseline's interval (at least 90)
 
 It shares no code with the verdict. Exit status: 0, or 6 where a figure misses its promise beyond what chance explains.
 """
@@ -19,6 +19,7 @@ import argparse
 import datetime
 import json
 import math
+import multiprocessing
 import random
 import subprocess
 import sys
@@ -26,137 +27,141 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-SIZES = [8 << i for i in range(15)]
-SLOWER_BY = 0.05
-PLANS = ("5,1,1", "9,1,3", "9,3,1", "9,3,3", "20,4,1", "20,4,5")
-SHARES = {"rows": (2, "most"), "runs": (5, "most"), "found": (95, "least"), "inside": (90, "least")}
+SIZES = [8 << i for i in range(30)]
+CHANGED_ROW = 20
+CHANGES = {"equal": lambda row: 1, "+2": lambda row: 1.02, "+3": lambda row: 1.03, "+5": lambda row: 1.05,
+           "+10": lambda row: 1.1, "half": lambda row: 1.05 if SIZES[row] >= 1 << 16 else 1,
+           "row": lambda row: 1.15 if row == CHANGED_ROW else 1}
+PLANS = ("9,3,1", "9,3,3")
+PROMISES = {"equal 6": 5, "+5 0": 5, "+10 0": 5, "outside": 10}  # at most, in percent
 
 
-def normal(_, spread):
-    return random.gauss(0, spread)
+def iid(spread):
+    return lambda launches, rows: [[random.gauss(0, spread) for _ in rows] for _ in launches]
 
 
-def student(_, spread):
+def in_common(effect):
+    """All rows of a launch share an effect; each has 0.3 % of its own."""
+    def draw(launches, rows):
+        return [[shared + random.gauss(0, 0.003) for _ in rows] for shared in effect(launches)]
+    return draw
+
+
+def ornstein_uhlenbeck(points, spread, memory):
+    """At increasing points, with a correlation of exp(-distance / memory)."""
+    values = []
+    for i, point in enumerate(points):
+        kept = math.exp(-(point - points[i - 1]) / memory) if i else 0
+        values.append(kept * values[-1] + spread * math.sqrt(1 - kept ** 2) * random.gauss(0, 1) if i
+                      else random.gauss(0, spread))
+    return values
+
+
+def hours_of(launches):
+    return [launch.timestamp() / 3600 for launch in launches]
+
+
+def of_days(launches):
+    by_day = {launch.date(): random.gauss(0, 0.015) for launch in launches}
+    return [by_day[launch.date()] for launch in launches]
+
+
+def row_modes(launches, rows):
+    return [[random.gauss(0, 0.003) + 0.15 * (random.random() < 0.05) for _ in rows] for _ in launches]
+
+
+def heavy_tails(launches, rows):
     """Student's distribution with 2.5 degrees of freedom, whose variance is 5."""
-    return spread * random.gauss(0, 1) / math.sqrt(random.gammavariate(1.25, 1 / 1.25))
+    return [[0.003 * random.gauss(0, 1) / math.sqrt(random.gammavariate(1.25, 1 / 1.25)) for _ in rows] for _ in launches]
 
 
-def skewed(_, spread):
-    return spread * (math.exp(0.9 * random.gauss(0, 1)) - 1)
+def row_days(launches, rows):
+    """Each row has its own 1 % from day to day, and 0.5 % from launch to launch."""
+    effects = {launch.date(): [random.gauss(0, 0.01) for _ in rows] for launch in launches}
+    return [[effect + random.gauss(0, 0.005) for effect in effects[launch.date()]] for launch in launches]
 
 
-def launch_modes(launch, spread):
-    return random.gauss(0, spread) + launch.mode
+def uneven(launches, rows):
+    """Each row has a spread of its own, from 0.1 % to 5 %."""
+    spreads = [math.exp(random.uniform(math.log(0.001), math.log(0.05))) for _ in rows]
+    return [[random.gauss(0, spread) for spread in spreads] for _ in launches]
 
 
-def row_modes(_, spread):
-    return random.gauss(0, spread) + (random.uniform(0.03, 0.2) if random.random() < 0.03 else 0)
+MODELS = {
+    "0.3 %": iid(0.003),
+    "1 %": iid(0.01),
+    "sizes 0.8 %": lambda launches, rows: [ornstein_uhlenbeck(list(rows), 0.008, 20) for _ in launches],
+    "hour 1 %": in_common(lambda launches: ornstein_uhlenbeck(hours_of(launches), 0.01, 1)),
+    "hours 1 %": in_common(lambda launches: ornstein_uhlenbeck(hours_of(launches), 0.01, 3)),
+    "days 1.5 %": in_common(of_days),
+    "launch modes": in_common(lambda launches: [0.04 * (random.random() < 0.3) for _ in launches]),
+    "row modes": row_modes,
+    "row days": row_days,
+    "heavy tails": heavy_tails,
+    "uneven": uneven,
+}
 
 
-def days(launch, spread):
-    return random.gauss(0, spread) + launch.day_effect * spread
-
-
-def drift(launch, spread):
-    return random.gauss(0, spread) + launch.drift * spread
-
-
-MODELS = {"normal": normal, "student": student, "skewed": skewed, "launch modes": launch_modes, "row modes": row_modes,
-          "days": days, "drift": drift}
-
-
-class Launch:
-    """What the rows of a launch have in common."""
-
-    def __init__(self, day, number, before=None):
-        self.began = datetime.datetime(2026, 1, 1) + datetime.timedelta(days=day, minutes=10 * number)
-        self.mode = random.uniform(0.03, 0.2) if random.random() < 0.07 else 0
-        same_day = before is not None and before.began.date() == self.began.date()
-        self.day_effect = before.day_effect if same_day else random.gauss(0, 1)
-        self.drift = 0.7 * before.drift + random.gauss(0, 0.7) if before else random.gauss(0, 1)
-
-
-def launches_of(numbers_by_day):
-    made = []
-    for day, count in numbers_by_day:
-        for number in range(count):
-            made.append(Launch(day, number, made[-1] if made else None))
-    return made
-
-
-def usual_us(size):
-    return 2 + size / 8000
-
-
-def write(path, launches, model, spreads, slower=()):
+def write(path, launches, noise, change):
     """Writes launches as a baseline. Returns the times by launch and row."""
     lines = [{"kind": "baseline", "baseline_version": 1, "launches": len(launches)}]
     times = []
-    for launch in launches:
-        lines.append({"kind": "launch", "began_utc": f"{launch.began:%Y-%m-%dT%H:%M:%SZ}", "allocation": None, "label": None,
+    for launch, deviations in zip(launches, noise):
+        lines.append({"kind": "launch", "began_utc": f"{launch:%Y-%m-%dT%H:%M:%SZ}", "allocation": None, "label": None,
                       "identity": {"program": "all_reduce_perf"}, "circumstances": {}, "rows": len(SIZES)})
-        times.append([])
-        for row, size in enumerate(SIZES):
-            time = usual_us(size) * math.exp(MODELS[model](launch, spreads[row])) * (1 + SLOWER_BY * (row in slower))
-            times[-1].append(time)
-            lines.append({"kind": "row_times", "subject": None, "test": None, "datatype": "float", "reduction": "sum",
-                          "root": -1, "placement": "out_of_place", "size_bytes": size, "time_us_median": time,
-                          "epoch_times_us": [time], "busbw_gb_per_s": None, "algorithm": None})
+        times.append([(2 + size / 8000) * math.exp(deviations[row]) * change(row) for row, size in enumerate(SIZES)])
+        lines += [{"kind": "row_times", "subject": None, "test": None, "datatype": "float", "reduction": "sum", "root": -1,
+                   "placement": "out_of_place", "size_bytes": size, "time_us_median": time, "epoch_times_us": [time],
+                   "busbw_gb_per_s": None, "algorithm": None} for size, time in zip(SIZES, times[-1])]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return times
 
 
 def compare(programs, folder, run):
-    """The rows of the comparison, in the order of sizes."""
+    """The exit status, and the rows of the comparison in the order of sizes."""
     out = folder / "out.jsonl"
     command = [programs / "fabricbench", "compare", folder / "baseline.jsonl", run, "--json", out, "--force"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if ended.returncode not in (0, 6, 7):
         sys.exit(f"judge.py: {ended.stderr}")
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    return sorted((row for row in rows if row["kind"] == "row_comparison"), key=lambda row: row["size_bytes"])
+    return ended.returncode, sorted((row for row in rows if row["kind"] == "row_comparison"), key=lambda row: row["size_bytes"])
 
 
-def can_see(row):
-    return row["least_slowdown_percent"] is not None and row["least_slowdown_percent"] <= 100 * SLOWER_BY
+def launches_of(plan):
+    """Times of launches: recorded ones an hour apart, or all within an hour of one day; those of the run two days later."""
+    recorded, days, judged = plan
+    minutes = 60 if days > 1 else 60 / recorded
+    share = [(day, recorded // days + (day < recorded % days), minutes) for day in range(days)] + [(days + 1, judged, 10)]
+    return [datetime.datetime(2026, 1, 1, 8, tzinfo=datetime.timezone.utc) + datetime.timedelta(days=day, minutes=number * apart)
+            for day, count, apart in share for number in range(count)]
 
 
-def try_once(programs, folder, model, plan):
-    recorded, on_days, judged = plan
-    spreads = [math.exp(random.uniform(math.log(0.001), math.log(0.05))) for _ in SIZES]
-    share = [(day, recorded // on_days + (day < recorded % on_days)) for day in range(on_days)]
-    everything = launches_of([*share, (on_days + 1, 2 * judged)])
-    write(folder / "baseline.jsonl", everything[:recorded], model, spreads)
-    unchanged, changed = folder / "unchanged.jsonl", folder / "changed.jsonl"
-    times = write(unchanged, everything[recorded:recorded + judged], model, spreads)
-    slower = set(random.sample(range(len(SIZES)), len(SIZES) // 2))
-    write(changed, everything[recorded + judged:], model, spreads, slower)
+def try_once(given):
+    programs, model, plan, seed = given
+    random.seed(seed)
+    recorded = plan[0]
+    launches = launches_of(plan)
+    noise = MODELS[model](launches, range(len(SIZES)))
     counts = Counter(trials=1)
-    rows = compare(programs, folder, unchanged)
-    alarms = sum(row["verdict"] == "slower" for row in rows)
-    counts.update(of_rows=len(rows), rows=alarms, of_runs=1, runs=alarms > 0, decided=sum(map(can_see, rows)))
-    for number, row in enumerate(rows):
-        for launch in times:
-            counts.update(of_inside=1, inside=row["usual_us_low"] <= launch[number] <= row["usual_us_high"])
-    for number, row in enumerate(compare(programs, folder, changed)):
-        if number in slower and can_see(row):
-            counts.update(of_found=1, found=row["verdict"] == "slower")
+    with tempfile.TemporaryDirectory(prefix="fabricbench-judge-") as name:
+        folder = Path(name)
+        write(folder / "baseline.jsonl", launches[:recorded], noise, CHANGES["equal"])
+        for change, factor in CHANGES.items():
+            times = write(folder / "run.jsonl", launches[recorded:], noise[recorded:], factor)
+            status, rows = compare(programs, folder, folder / "run.jsonl")
+            counts[f"{change} {status}"] += 1
+            for number, row in enumerate(rows if change == "equal" else []):
+                inside = [row["usual_us_low"] <= launch[number] <= row["usual_us_high"] for launch in times]
+                counts["outside"] += inside.count(False) / len(times) / len(rows)
     return counts
 
 
-def misses(counts, what, share, side):
-    """Whether a figure misses its promise by more than three standard errors. Rows of a trial count as one."""
-    of = counts["of_" + what]
-    if of == 0:
-        return False
-    promised = share / 100
-    error = math.sqrt(promised * (1 - promised) / min(of, counts["trials"]))
-    found = counts[what] / of
-    return found > promised + 3 * error if side == "most" else found < promised - 3 * error
-
-
-def percent(counts, what, of):
-    return f"{100 * counts[what] / counts[of]:.1f}" if counts[of] else "-"
+def misses(counts, what, most):
+    """Whether a figure misses its promise by more than three standard errors."""
+    promised = most / 100
+    error = math.sqrt(promised * (1 - promised) / counts["trials"])
+    return counts[what] / counts["trials"] > promised + 3 * error
 
 
 def options():
@@ -169,23 +174,30 @@ def options():
     return parser.parse_args()
 
 
+def line_of(model, plan, counts):
+    def percent(what):
+        return f"{100 * counts[what] / counts['trials']:.0f}"
+    cells = ["/".join(percent(f"equal {status}") for status in (0, 6, 7))]
+    cells += [f"{percent(change + ' 6')} ({percent(change + ' 0')})" for change in CHANGES if change != "equal"]
+    inside = 100 * (1 - counts["outside"] / counts["trials"])
+    wrong = [what for what, most in PROMISES.items() if misses(counts, what, most)]
+    return (f"{model:<13} {plan:<8} {cells[0]:>11} " + " ".join(f"{cell:>9}" for cell in cells[1:]) + f" {inside:>7.1f}" +
+            ("  misses: " + ", ".join(wrong) if wrong else "")), bool(wrong)
+
+
 def main():
     given = options()
-    random.seed(given.seed)
     missed = False
-    print(f"{'model':<14} {'plan':<8} {'trials':>6} {'rows':>6} {'runs':>6} {'found':>6} {'decided':>8} {'inside':>7}")
-    with tempfile.TemporaryDirectory(prefix="fabricbench-judge-") as name:
+    print(f"{'model':<13} {'plan':<8} {'equal 0/6/7':>11} " + " ".join(
+        f"{change + ' %' * change.startswith('+'):>9}" for change in CHANGES if change != "equal") + f" {'inside':>7}")
+    with multiprocessing.Pool() as pool:
         for model in given.model or MODELS:
             for plan in given.plan or PLANS:
-                counts = Counter()
-                for _ in range(given.trials):
-                    counts.update(try_once(given.bin.resolve(), Path(name), model, tuple(map(int, plan.split(",")))))
-                wrong = [what for what, promise in SHARES.items() if misses(counts, what, *promise)]
-                missed = missed or bool(wrong)
-                print(f"{model:<14} {plan:<8} {given.trials:>6} {percent(counts, 'rows', 'of_rows'):>6} "
-                      f"{percent(counts, 'runs', 'of_runs'):>6} {percent(counts, 'found', 'of_found'):>6} "
-                      f"{percent(counts, 'decided', 'of_rows'):>8} {percent(counts, 'inside', 'of_inside'):>7}"
-                      f"{'  misses: ' + ', '.join(wrong) if wrong else ''}", flush=True)
+                trials = [(given.bin.resolve(), model, tuple(map(int, plan.split(","))), f"{given.seed} {number}")
+                          for number in range(given.trials)]
+                line, wrong = line_of(model, plan, sum(pool.imap_unordered(try_once, trials), Counter()))
+                missed = missed or wrong
+                print(line, flush=True)
     sys.exit(6 if missed else 0)
 
 

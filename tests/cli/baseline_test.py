@@ -84,7 +84,7 @@ class Baseline(BaselineTest):  # 2 ranks, 8 s
         self.make_baseline(100)
         result = self.against_baseline()
         self.assertEqual((result.status, result.stderr), (0, ""))
-        self.assertIn("no row is slower than the baseline, and 4 of 4 rows faster\n", result.stdout)
+        self.assertIn("no row is slower than the baseline, and 4 of 4 rows faster; ", result.stdout)
 
     def test_few_launches_are_not_judged(self):
         self.make_baseline(0.01, launches=4)

@@ -32,15 +32,17 @@ inline baseline::Launch launch_with(const std::vector<Seconds>& times, std::time
   return launch;
 }
 
-/// Launches on `days` days, each time with a relative standard deviation of `spread`.
+/// Launches on `days` days, each time with a relative standard deviation of `spread`, and another of `shared` that all
+/// rows of a launch have in common.
 inline std::vector<baseline::Launch> launches_with(const std::vector<Seconds>& times, int launches, int days,
-                                                   double spread, std::uint64_t seed = 1) {
+                                                   double spread, std::uint64_t seed = 1, double shared = 0) {
   std::mt19937_64 generator(seed);
-  std::normal_distribution<double> noise(0, spread);
+  std::normal_distribution<double> noise;
   std::vector<baseline::Launch> made;
   for (int launch = 0; launch < launches; ++launch) {
     std::vector<Seconds> own;
-    for (const Seconds time : times) own.push_back(time * std::exp(noise(generator)));
+    const double of_all = shared > 0 ? shared * noise(generator) : 0;
+    for (const Seconds time : times) own.push_back(time * std::exp(of_all + spread * noise(generator)));
     made.push_back(launch_with(own, kFirstDay + kDay * (launch * days / launches)));
   }
   return made;

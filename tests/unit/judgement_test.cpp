@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -11,9 +12,10 @@ namespace {
 
 constexpr std::size_t kRows = 20;
 
+const std::vector<Occasion> kThreeDays = {{0, 0}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, {2, 2}};
+
 struct Plan {
-  int launches = 9;
-  int fresh = 3;
+  std::size_t fresh = 3;
   double spread = 0.003;
   double slower_by = 0;
 };
@@ -22,11 +24,22 @@ struct Plan {
 std::vector<RowHistory> rows_of(const Plan& plan, const std::function<double()>& noise) {
   std::vector<RowHistory> rows(kRows);
   for (RowHistory& row : rows) {
-    for (int i = 0; i < plan.launches; ++i) row.recorded.push_back({std::exp(plan.spread * noise()), {}});
-    for (int i = 0; i < plan.fresh; ++i) row.fresh.push_back((1 + plan.slower_by) * std::exp(plan.spread * noise()));
+    for (std::size_t i = 0; i < kThreeDays.size(); ++i) row.recorded.push_back({std::exp(plan.spread * noise()), i});
+    for (std::size_t i = 0; i < plan.fresh; ++i)
+      row.fresh.push_back((1 + plan.slower_by) * std::exp(plan.spread * noise()));
   }
   return rows;
 }
+
+/// The judgement of one row whose recorded launches all took 1 s.
+Judgement judge_steady(std::size_t recorded, const std::vector<Seconds>& fresh) {
+  RowHistory row;
+  for (std::size_t i = 0; i < recorded; ++i) row.recorded.push_back({1, i});
+  row.fresh = fresh;
+  return judge(std::array{row}, kThreeDays, {}).rows.front();
+}
+
+std::vector<Judgement> judge_rows(const std::vector<RowHistory>& rows) { return judge(rows, kThreeDays, {}).rows; }
 
 std::size_t count(const std::vector<Judgement>& judgements, RowVerdict verdict) {
   return static_cast<std::size_t>(std::count_if(judgements.begin(), judgements.end(),
@@ -36,7 +49,7 @@ std::size_t count(const std::vector<Judgement>& judgements, RowVerdict verdict) 
 TEST(Judgement, APlantedSlowdownIsFoundWhereItCouldBe) {
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
-  const std::vector<Judgement> found = judge(rows_of({.slower_by = 0.05}, [&] { return normal(generator); }), {});
+  const std::vector<Judgement> found = judge_rows(rows_of({.slower_by = 0.05}, [&] { return normal(generator); }));
   for (const Judgement& row : found) {
     ASSERT_TRUE(row.least_slowdown);
     EXPECT_TRUE(*row.least_slowdown > 0.05 || row.verdict == RowVerdict::kSlower);
@@ -50,7 +63,7 @@ TEST(Judgement, APlantedSlowdownIsFoundWhereItCouldBe) {
 TEST(Judgement, AnUnchangedSystemIsTheSame) {
   std::mt19937_64 generator(2);
   std::normal_distribution<double> normal;
-  const std::vector<Judgement> found = judge(rows_of({}, [&] { return normal(generator); }), {});
+  const std::vector<Judgement> found = judge_rows(rows_of({}, [&] { return normal(generator); }));
   EXPECT_EQ(count(found, RowVerdict::kSlower), 0U);
   EXPECT_EQ(count(found, RowVerdict::kFaster), 0U);
   EXPECT_GT(count(found, RowVerdict::kSame), kRows / 2);
@@ -59,7 +72,7 @@ TEST(Judgement, AnUnchangedSystemIsTheSame) {
 TEST(Judgement, ASpeedUpIsFaster) {
   std::mt19937_64 generator(3);
   std::normal_distribution<double> normal;
-  const std::vector<Judgement> found = judge(rows_of({.slower_by = -0.06}, [&] { return normal(generator); }), {});
+  const std::vector<Judgement> found = judge_rows(rows_of({.slower_by = -0.06}, [&] { return normal(generator); }));
   EXPECT_GT(count(found, RowVerdict::kFaster), kRows / 2);
   EXPECT_EQ(count(found, RowVerdict::kSlower), 0U);
 }
@@ -68,40 +81,70 @@ TEST(Judgement, WhatTheNoiseCouldHideIsUndecided) {
   std::mt19937_64 generator(4);
   std::normal_distribution<double> normal;
   const auto rows = rows_of({.spread = 0.03}, [&] { return normal(generator); });
-  for (const Judgement& row : judge(rows, {})) {
+  for (const Judgement& row : judge_rows(rows)) {
     EXPECT_EQ(row.verdict, RowVerdict::kUndecided);
     EXPECT_GT(*row.least_slowdown, 0.05);
   }
-  EXPECT_EQ(count(judge(rows, {.wanted = 0.5}), RowVerdict::kSame), kRows);
+  EXPECT_EQ(count(judge(rows, kThreeDays, {.wanted = 0.5}).rows, RowVerdict::kSame), kRows);
+}
+
+TEST(Judgement, AllRowsTogetherAreKnownBetterThanOne) {
+  std::mt19937_64 generator(4);
+  std::normal_distribution<double> normal;
+  const auto rows = rows_of({.fresh = 1, .spread = 0.02}, [&] { return normal(generator); });
+  const RunJudgement found = judge(rows, kThreeDays, {});
+  ASSERT_EQ(found.gates.size(), 1U);
+  EXPECT_EQ(found.gates[0].verdict, RowVerdict::kSame);
+  EXPECT_EQ(found.gates[0].rows, kRows);
+  EXPECT_LT(*found.gates[0].bound, 0.03);
+  for (const Judgement& row : found.rows) EXPECT_GT(*row.least_slowdown, 0.05);
+}
+
+TEST(Judgement, EachGateHasItsOwn) {
+  std::mt19937_64 generator(4);
+  std::normal_distribution<double> normal;
+  auto rows = rows_of({.fresh = 1}, [&] { return normal(generator); });
+  for (std::size_t row = 0; row < kRows / 2; ++row) rows[row].gate = Gate::kLatency;
+  for (std::size_t row = kRows / 2; row < kRows; ++row) rows[row].fresh[0] *= 1.03;
+  const RunJudgement found = judge(rows, kThreeDays, {});
+  ASSERT_EQ(found.gates.size(), 2U);
+  EXPECT_EQ(found.gates[0].verdict, RowVerdict::kSame);
+  EXPECT_EQ(found.gates[1].verdict, RowVerdict::kSlower);
+  EXPECT_NEAR(found.gates[1].ratio, 1.03, 0.005);
+}
+
+TEST(Judgement, OneSlowLaunchOfManyHidesNoSlowdown) {
+  std::mt19937_64 generator(8);
+  std::normal_distribution<double> normal;
+  std::vector<RowHistory> rows(kRows);
+  std::vector<Occasion> days(60);
+  for (int launch = 0; launch < 60; ++launch) days[static_cast<std::size_t>(launch)] = {launch / 6, launch / 6};
+  for (RowHistory& row : rows) {
+    for (std::size_t i = 0; i < days.size(); ++i) row.recorded.push_back({std::exp(0.003 * normal(generator)), i});
+    row.recorded[20].time *= 1.1;
+    row.fresh = {1.06};
+  }
+  EXPECT_EQ(judge(rows, days, {}).gates[0].verdict, RowVerdict::kSlower);
+  for (RowHistory& row : rows) row.recorded[40].time *= 1.1;
+  EXPECT_NE(judge(rows, days, {}).gates[0].verdict, RowVerdict::kSlower) << "two of 60 are a mode";
 }
 
 TEST(Judgement, FewLaunchesDecideNothing) {
-  std::vector<RowHistory> rows(1);
-  for (std::size_t i = 0; i + 1 < kFewestLaunches; ++i) rows[0].recorded.push_back({1, {}});
-  rows[0].fresh = {3, 3, 3};
-  const Judgement few = judge(rows, {}).front();
+  const Judgement few = judge_steady(kFewestLaunches - 1, {3, 3, 3});
   EXPECT_EQ(few.verdict, RowVerdict::kUndecided);
   EXPECT_DOUBLE_EQ(few.ratio, 3);
   EXPECT_FALSE(few.low);
   EXPECT_FALSE(few.least_slowdown);
-  rows[0].recorded.push_back({1, {}});
-  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSlower);
+  EXPECT_EQ(judge_steady(kFewestLaunches, {3, 3, 3}).verdict, RowVerdict::kSlower);
 }
 
 TEST(Judgement, SlowdownsThatAreIgnoredAreNoFinding) {
-  std::vector<RowHistory> rows(1);
-  for (int i = 0; i < 9; ++i) rows[0].recorded.push_back({1, {}});
-  rows[0].fresh = {1.009};
-  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSame) << "however steady the launches are";
-  rows[0].fresh = {1.011};
-  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kSlower);
+  EXPECT_EQ(judge_steady(9, {1.009}).verdict, RowVerdict::kSame) << "however steady the launches are";
+  EXPECT_EQ(judge_steady(9, {1.011}).verdict, RowVerdict::kSlower);
 }
 
 TEST(Judgement, TwoLaunchesThatDisagreeAreNoPass) {
-  std::vector<RowHistory> rows(1);
-  for (int i = 0; i < 9; ++i) rows[0].recorded.push_back({1, {}});
-  rows[0].fresh = {1, 3};
-  EXPECT_EQ(judge(rows, {}).front().verdict, RowVerdict::kUndecided);
+  EXPECT_EQ(judge_steady(9, {1, 3}).verdict, RowVerdict::kUndecided);
 }
 
 TEST(Judgement, OneUnluckyLaunchOfThreeDoesNotMatter) {
@@ -109,9 +152,9 @@ TEST(Judgement, OneUnluckyLaunchOfThreeDoesNotMatter) {
   std::normal_distribution<double> normal;
   std::vector<RowHistory> rows = rows_of({}, [&] { return normal(generator); });
   for (RowHistory& row : rows) row.fresh[1] *= 1.5;
-  EXPECT_EQ(count(judge(rows, {}), RowVerdict::kSlower), 0U);
+  EXPECT_EQ(count(judge_rows(rows), RowVerdict::kSlower), 0U);
   for (RowHistory& row : rows) row.fresh[2] *= 1.5;
-  EXPECT_EQ(count(judge(rows, {}), RowVerdict::kSlower), kRows);
+  EXPECT_EQ(count(judge_rows(rows), RowVerdict::kSlower), kRows);
 }
 
 /// With launches that fall into a slow mode now and then. The promise is 5 % of runs; of 60 runs, 9 and more would be
@@ -123,7 +166,7 @@ TEST(Judgement, FalseAlarmsAreRareWhereLaunchesHaveModes) {
   int alarms = 0;
   for (int run = 0; run < 60; ++run) {
     const auto rows = rows_of({}, [&] { return normal(generator) + (in_slow_mode(generator) ? 8 : 0); });
-    if (count(judge(rows, {}), RowVerdict::kSlower) > 0) ++alarms;
+    if (count(judge_rows(rows), RowVerdict::kSlower) > 0) ++alarms;
   }
   EXPECT_LT(alarms, 9);
 }
@@ -135,7 +178,7 @@ TEST(Judgement, TheNextLaunchIsInTheUsualRange) {
   std::size_t all = 0;
   for (int run = 0; run < 20; ++run) {
     const auto rows = rows_of({.fresh = 1}, [&] { return normal(generator); });
-    const std::vector<Judgement> found = judge(rows, {});
+    const std::vector<Judgement> found = judge_rows(rows);
     for (std::size_t row = 0; row < kRows; ++row, ++all) {
       if (rows[row].fresh[0] >= *found[row].usual_low && rows[row].fresh[0] <= *found[row].usual_high) ++inside;
     }

@@ -1,6 +1,7 @@
 #include "cluster/baseline/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,27 +20,20 @@
 namespace fabricbench::baseline {
 namespace {
 
-using Texts = std::map<std::string, std::string>;
-
-Texts map_of(const record::Texts& texts) { return {texts.begin(), texts.end()}; }
-
 /// Options that only one of the two has are of another version of fabricbench, whose default does the same; so is
 /// firmware, which earlier versions do not tell.
 bool may_lack(const std::string& key) { return key.starts_with("option ") || key == kInterfaceFirmware; }
 
 std::vector<Difference> differences(const record::Texts& before, const record::Texts& now) {
-  const Texts old = map_of(before);
-  const Texts young = map_of(now);
-  std::set<std::string> keys;
-  for (const auto& [key, value] : old) keys.insert(key);
-  for (const auto& [key, value] : young) keys.insert(key);
+  std::map<std::string, std::array<const std::string*, 2>> values;
+  for (const auto& [key, value] : before) values[key][0] = &value;
+  for (const auto& [key, value] : now) values[key][1] = &value;
   std::vector<Difference> found;
-  for (const std::string& key : keys) {
-    const auto in_old = old.find(key);
-    const auto in_young = young.find(key);
-    const bool one_lacks_it = in_old == old.end() || in_young == young.end();
-    if (one_lacks_it ? may_lack(key) : in_old->second == in_young->second) continue;
-    found.push_back({key, in_old == old.end() ? "" : in_old->second, in_young == young.end() ? "" : in_young->second});
+  for (const auto& [key, both] : values) {
+    const auto [old, young] = both;
+    const bool one_lacks_it = old == nullptr || young == nullptr;
+    if (one_lacks_it ? may_lack(key) : *old == *young) continue;
+    found.push_back({key, old == nullptr ? "" : *old, young == nullptr ? "" : *young});
   }
   return found;
 }
@@ -142,52 +136,34 @@ std::vector<Difference> differences_within(std::span<const Launch> fresh) {
   return found;
 }
 
-/// Numbers for texts in the order of their first use.
-class Numbers {
- public:
-  int of(const std::string& text) {
-    return numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second;
-  }
-
- private:
-  std::map<std::string, int> numbers_;
-};
-
 /// The occasions of launches, in their order.
 std::vector<Occasion> occasions_of(const std::vector<const Launch*>& launches) {
-  Numbers days;
-  Numbers allocations;
+  std::map<std::string, int> numbers;  // of days, and of jobs on them
+  const auto number = [&](const std::string& text) {
+    return numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
+  };
   std::vector<Occasion> occasions;
   for (const Launch* launch : launches) {
     const std::string day = day_of(*launch);
-    occasions.push_back({allocations.of(day + " " + launch->start.allocation), days.of(day)});
+    occasions.push_back({number(day + " " + launch->start.allocation), number(day)});
   }
   return occasions;
 }
 
-/// The rows of some launches by key.
-class RowTable {
- public:
-  explicit RowTable(std::span<const Launch* const> launches) {
-    for (std::size_t launch = 0; launch < launches.size(); ++launch) {
-      for (const RowTimes& row : launches[launch]->rows) rows_[row.key].emplace_back(launch, &row);
-    }
-  }
-  using Found = std::vector<std::pair<std::size_t, const RowTimes*>>;
-  /// The rows of that key, each with the number of its launch.
-  [[nodiscard]] const Found& of(const RowKey& key) const {
-    static const Found none;
-    const auto found = rows_.find(key);
-    return found == rows_.end() ? none : found->second;
-  }
-  [[nodiscard]] const std::map<RowKey, Found>& all() const { return rows_; }
+/// The rows of some launches by key, each with the number of its launch.
+using FoundRows = std::vector<std::pair<std::size_t, const RowTimes*>>;
+using RowTable = std::map<RowKey, FoundRows>;
 
- private:
-  std::map<RowKey, Found> rows_;
-};
+RowTable table_of(std::span<const Launch* const> launches) {
+  RowTable table;
+  for (std::size_t launch = 0; launch < launches.size(); ++launch) {
+    for (const RowTimes& row : launches[launch]->rows) table[row.key].emplace_back(launch, &row);
+  }
+  return table;
+}
 
 /// The median over launches.
-double usual_bandwidth(const RowTable::Found& rows) {
+double usual_bandwidth(const FoundRows& rows) {
   std::vector<double> bandwidths;
   bandwidths.reserve(rows.size());
   for (const auto& [launch, row] : rows) bandwidths.push_back(static_cast<double>(row->key.size) / row->time);
@@ -197,14 +173,14 @@ double usual_bandwidth(const RowTable::Found& rows) {
 /// By series: half of the highest bandwidth, which is that of a size's median over the launches.
 std::map<RowKey, double> half_bandwidths(const RowTable& recorded) {
   std::map<RowKey, double> half;
-  for (const auto& [key, rows] : recorded.all()) {
+  for (const auto& [key, rows] : recorded) {
     double& most = half[key.without_size()];
     most = std::max(most, usual_bandwidth(rows) / 2);
   }
   return half;
 }
 
-void note_algorithm(const RowTable::Found& before, const RowTimes& now, RowComparison& row) {
+void note_algorithm(const FoundRows& before, const RowTimes& now, RowComparison& row) {
   if (now.algorithm.empty()) return;
   for (const auto& [launch, each] : before) {
     if (each->algorithm.empty() || each->algorithm == now.algorithm) return;
@@ -217,8 +193,8 @@ void note_algorithm(const RowTable::Found& before, const RowTimes& now, RowCompa
 std::vector<RowKey> keys_in_order(const RowTable& recorded, const RowTable& fresh, const Launch& first,
                                   std::size_t launches) {
   std::vector<RowKey> keys;
-  for (const auto& [key, rows] : fresh.all()) {
-    if (rows.size() == launches && !recorded.of(key).empty()) keys.push_back(key);
+  for (const auto& [key, rows] : fresh) {
+    if (rows.size() == launches && recorded.contains(key)) keys.push_back(key);
   }
   std::map<RowKey, std::size_t> place;  // of series, by their first row in the run
   for (const RowTimes& row : first.rows) place.try_emplace(row.key.without_size(), place.size());
@@ -228,94 +204,125 @@ std::vector<RowKey> keys_in_order(const RowTable& recorded, const RowTable& fres
   return keys;
 }
 
-/// Judges the rows of one gate.
-void judge_gate(Gate gate, const std::vector<RowHistory>& histories, const JudgementSettings& settings,
-                std::vector<RowComparison>& rows) {
-  std::vector<std::size_t> chosen;
-  std::vector<RowHistory> of_gate;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows[row].gate != gate) continue;
-    chosen.push_back(row);
-    of_gate.push_back(histories[row]);
-  }
-  JudgementSettings half = settings;
-  half.false_alarm /= 2;
-  const std::vector<Judgement> judgements = judge(of_gate, half);
-  for (std::size_t i = 0; i < chosen.size(); ++i) rows[chosen[i]].judgement = judgements[i];
-}
-
-void compare_rows(const std::vector<const Launch*>& launches, std::span<const Launch> fresh,
-                  const JudgementSettings& settings, BaselineComparison& comparison) {
+std::vector<GateJudgement> compare_rows(const std::vector<const Launch*>& launches, std::span<const Launch> fresh,
+                                        const JudgementSettings& settings, BaselineComparison& comparison) {
   std::vector<const Launch*> young;
   for (const Launch& launch : fresh) young.push_back(&launch);
-  const RowTable before(launches);
-  const RowTable now(young);
-  const std::vector<Occasion> occasions = occasions_of(launches);
+  const RowTable before = table_of(launches);
+  const RowTable now = table_of(young);
   const std::map<RowKey, double> half = half_bandwidths(before);
-  std::map<RowKey, std::size_t> series;
   std::vector<RowHistory> histories;
   for (const RowKey& key : keys_in_order(before, now, fresh.front(), fresh.size())) {
     RowHistory history;
-    history.series = series.try_emplace(key.without_size(), series.size()).first->second;
-    for (const auto& [launch, row] : before.of(key)) history.recorded.push_back({row->time, occasions[launch]});
-    for (const auto& [launch, row] : now.of(key)) history.fresh.push_back(row->time);
+    const FoundRows& old = before.at(key);
+    for (const auto& [launch, row] : old) history.recorded.push_back({row->time, launch});
+    for (const auto& [launch, row] : now.at(key)) history.fresh.push_back(row->time);
     RowComparison row;
     row.key = key;
-    row.gate = key.size == 0 || usual_bandwidth(before.of(key)) < half.at(key.without_size()) ? Gate::kLatency
-                                                                                              : Gate::kBandwidth;
+    row.gate = key.size == 0 || usual_bandwidth(old) < half.at(key.without_size()) ? Gate::kLatency : Gate::kBandwidth;
+    history.gate = row.gate;
     row.launches = static_cast<std::int64_t>(history.recorded.size());
     row.time = median(history.fresh);
-    note_algorithm(before.of(key), *now.of(key).front().second, row);
+    note_algorithm(old, *now.at(key).front().second, row);
     histories.push_back(std::move(history));
     comparison.rows.push_back(std::move(row));
   }
-  for (const auto& [key, rows] : before.all()) {
+  for (const auto& [key, rows] : before) {
     const bool is_usual = 2 * rows.size() > launches.size();  // not of a launch with other sizes
-    if (is_usual && now.of(key).size() < fresh.size()) comparison.missing.push_back(key);
+    const auto found = now.find(key);
+    if (is_usual && (found == now.end() || found->second.size() < fresh.size())) comparison.missing.push_back(key);
   }
-  for (const auto& [key, rows] : now.all()) {
-    if (before.of(key).empty()) comparison.added.push_back(key);
+  for (const auto& [key, rows] : now) {
+    if (!before.contains(key)) comparison.added.push_back(key);
   }
-  judge_gate(Gate::kLatency, histories, settings, comparison.rows);
-  judge_gate(Gate::kBandwidth, histories, settings, comparison.rows);
-}
-
-std::size_t count(const BaselineComparison& comparison, RowVerdict verdict) {
-  return static_cast<std::size_t>(std::count_if(comparison.rows.begin(), comparison.rows.end(),
-                                                [&](const auto& row) { return row.judgement.verdict == verdict; }));
+  RunJudgement judged = judge(histories, occasions_of(launches), settings);
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) comparison.rows[i].judgement = judged.rows[i];
+  return std::move(judged.gates);
 }
 
 /// By how much times have grown over all changes: of all rows together, or of the row with the largest growth.
 double largest_slide(const std::vector<HistoryChange>& changes) {
-  double most = total_ratio(changes, nullptr) - 1;
-  for (const HistoryChange& change : changes) {
-    if (change.key) most = std::max(most, total_ratio(changes, &*change.key) - 1);
-  }
-  return most;
+  std::map<std::optional<RowKey>, double> ratios;
+  double most = 1;
+  for (const HistoryChange& change : changes) ratios.try_emplace(change.key, 1).first->second *= change.ratio;
+  for (const auto& [row, ratio] : ratios) most = std::max(most, ratio);
+  return most - 1;
 }
 
 std::string of_rows(std::size_t some, std::size_t all) {
   return fmt::format("{} of {} row{}", some, all, all == 1 ? "" : "s");
 }
 
-void conclude(BaselineComparison& comparison, double ignored) {
-  const std::size_t rows = comparison.rows.size();
-  const std::size_t slower = count(comparison, RowVerdict::kSlower);
-  const std::size_t undecided = count(comparison, RowVerdict::kUndecided);
-  const std::size_t faster = count(comparison, RowVerdict::kFaster);
-  const double slid = largest_slide(comparison.changes);
+/// A share as readers see it: `3.1 %`.
+std::string percent_text(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0); }
+
+std::string slower_text(const BaselineComparison& comparison, const std::vector<GateJudgement>& gates) {
+  std::vector<std::string> texts;
+  double worst = 0;
+  std::size_t slower = 0;
+  for (const RowComparison& row : comparison.rows) {
+    if (row.judgement.verdict != RowVerdict::kSlower) continue;
+    worst = std::max(worst, row.judgement.ratio);
+    ++slower;
+  }
   if (slower > 0) {
-    const auto worst = std::max_element(
-        comparison.rows.begin(), comparison.rows.end(), [](const RowComparison& a, const RowComparison& b) {
-          const auto ratio = [](const RowComparison& row) {
-            return row.judgement.verdict == RowVerdict::kSlower ? row.judgement.ratio : 0;
-          };
-          return ratio(a) < ratio(b);
-        });
+    texts.push_back(fmt::format("{} slower than the baseline, the worst takes {:.3g} times as long",
+                                of_rows(slower, comparison.rows.size()), worst));
+  }
+  for (const GateJudgement& gate : gates) {
+    if (gate.verdict != RowVerdict::kSlower || (slower > 0 && gate.rows < kFewestTogether)) continue;
+    texts.push_back(fmt::format("all {} rows of the {} gate together take {:.3g} times as long", gate.rows,
+                                name(gate.gate), gate.ratio));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// Why a run that is not slower does not pass either; empty: it passes.
+std::string open_text(const BaselineComparison& comparison, const std::vector<GateJudgement>& gates,
+                      const JudgementSettings& settings) {
+  for (const GateJudgement& gate : gates) {
+    if (!gate.bound || gate.verdict != RowVerdict::kUndecided) continue;
+    return fmt::format(
+        "undecided: of all {} rows of the {} gate together, only a slowdown of {} or more would have been "
+        "seen; judge more launches, or record more",
+        gate.rows, name(gate.gate), percent_text(*gate.bound));
+  }
+  const auto is_open = [&](const RowComparison& row) {
+    const Judgement& judged = row.judgement;
+    return !judged.low || (judged.verdict == RowVerdict::kUndecided && judged.ratio > 1 + settings.wanted &&
+                           *judged.low > 1 + settings.ignored);
+  };
+  const auto open = std::count_if(comparison.rows.begin(), comparison.rows.end(), is_open);
+  if (open == 0) return "";
+  return fmt::format(
+      "{} undecided: slow, but the baseline has such times as well, or knows too few; judge more launches",
+      of_rows(static_cast<std::size_t>(open), comparison.rows.size()));
+}
+
+std::string pass_text(const BaselineComparison& comparison, const std::vector<GateJudgement>& gates) {
+  double together = 0;
+  double alone = 0;
+  std::size_t faster = 0;
+  for (const GateJudgement& gate : gates) together = std::max(together, gate.bound.value_or(0));
+  for (const RowComparison& row : comparison.rows) {
+    alone = std::max(alone, row.judgement.least_slowdown.value_or(0));
+    if (row.judgement.verdict == RowVerdict::kFaster) ++faster;
+  }
+  return fmt::format(
+      "no row is slower than the baseline{}; no slowdown of {} or more of all rows together would have "
+      "been missed, nor one of {} of a single row",
+      faster > 0 ? fmt::format(", and {} faster", of_rows(faster, comparison.rows.size())) : "", percent_text(together),
+      percent_text(alone));
+}
+
+void conclude(BaselineComparison& comparison, const std::vector<GateJudgement>& gates,
+              const JudgementSettings& settings) {
+  const std::size_t rows = comparison.rows.size();
+  const double slid = largest_slide(comparison.changes);
+  if (std::string slower = slower_text(comparison, gates); !slower.empty()) {
     comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
-    comparison.headline = fmt::format("{} slower than the baseline, the worst takes {:.3g} times as long",
-                                      of_rows(slower, rows), worst->judgement.ratio);
-  } else if (slid > ignored) {
+    comparison.headline = std::move(slower);
+  } else if (slid > settings.ignored) {
     comparison.exit_status = static_cast<int>(ExitStatus::kTooSlow);
     comparison.headline = fmt::format(
         "no row is slower than the whole baseline, but since its first launches times have grown to {:.3g} times as "
@@ -330,16 +337,11 @@ void conclude(BaselineComparison& comparison, double ignored) {
                     comparison.launches, comparison.launches == 1 ? "" : "es", kFewestLaunches);
   } else if (rows == 0) {
     comparison.headline = "no row of this run is in the baseline";
-  } else if (undecided > 0) {
-    comparison.headline = fmt::format(
-        "{} undecided: their noise could hide the slowdown that has to be seen; judge more "
-        "launches, or record more",
-        of_rows(undecided, rows));
+  } else if (std::string open = open_text(comparison, gates, settings); !open.empty()) {
+    comparison.headline = std::move(open);
   } else {
     comparison.exit_status = 0;
-    comparison.headline = faster > 0
-                              ? fmt::format("no row is slower than the baseline, and {} faster", of_rows(faster, rows))
-                              : fmt::format("all {} rows are as fast as in the baseline", rows);
+    comparison.headline = pass_text(comparison, gates);
   }
 }
 
@@ -403,14 +405,14 @@ BaselineComparison compare(std::span<const Launch> recorded, std::span<const Lau
   }
   comparison.circumstances =
       differences(selection.launches.back()->start.circumstances, run.front().start.circumstances);
-  std::set<int> days;
-  for (const Occasion& occasion : occasions_of(selection.launches)) days.insert(occasion.day);
+  std::set<std::string> days;
+  for (const Launch* launch : selection.launches) days.insert(day_of(*launch));
   comparison.days_known = days.size() > 1;
-  compare_rows(selection.launches, run, settings.judgement, comparison);
+  const std::vector<GateJudgement> gates = compare_rows(selection.launches, run, settings.judgement, comparison);
   std::vector<RowKey> keys;
   const std::vector<HistoryPoint> points = history_points(selection.launches, run, keys);
   comparison.changes = history_changes(points, keys, settings.judgement.false_alarm);
-  conclude(comparison, settings.judgement.ignored);
+  conclude(comparison, gates, settings.judgement);
   return comparison;
 }
 

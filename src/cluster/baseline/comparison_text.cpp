@@ -131,7 +131,7 @@ std::vector<std::string> lines_of(const BaselineComparison& comparison, const st
                                 row.algorithm_before));
   }
   if (comparison.launches > 0 && !comparison.days_known) {
-    lines.emplace_back("All launches of the baseline are of one day: days are taken to differ as much as launches do");
+    lines.emplace_back("All launches of the baseline are of one day: how days differ is unknown, so limits are wider");
   }
   for (const HistoryChange& change : comparison.changes) {
     lines.push_back(

@@ -8,7 +8,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "cluster/baseline/noise_model.h"
 #include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
@@ -16,6 +15,9 @@ namespace fabricbench::baseline {
 namespace {
 
 constexpr std::size_t kShortest = 3;
+/// sqrt(pi / 2): the standard deviation of normal values over the mean absolute one; the same of errors of median and
+/// mean.
+constexpr double kDeviationsPerMeanAbsolute = 1.2533;
 
 double absolute_deviations(std::span<const double> values, double centre) {
   double sum = 0;
@@ -193,14 +195,6 @@ std::vector<HistoryChange> history_changes(std::span<const HistoryPoint> points,
   const double of_row = (1 - kShareOfAllRows) * false_alarm / static_cast<double>(keys.size());
   for (std::size_t row = 0; row < keys.size(); ++row) add(points, series_of(points, row), keys[row], of_row, changes);
   return changes;
-}
-
-double total_ratio(std::span<const HistoryChange> changes, const RowKey* key) {
-  double ratio = 1;
-  for (const HistoryChange& change : changes) {
-    if (key == nullptr ? !change.key : change.key == *key) ratio *= change.ratio;
-  }
-  return ratio;
 }
 
 }  // namespace fabricbench::baseline

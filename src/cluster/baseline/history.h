@@ -47,7 +47,4 @@ struct HistoryPoint {
 [[nodiscard]] std::vector<HistoryPoint> history_points(std::span<const Launch* const> launches,
                                                        std::span<const Launch> fresh, std::vector<RowKey>& keys);
 
-/// The ratio of times between the end of the history and its beginning.
-[[nodiscard]] double total_ratio(std::span<const HistoryChange> changes, const RowKey* key);
-
 }  // namespace fabricbench::baseline

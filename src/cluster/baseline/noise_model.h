@@ -1,19 +1,11 @@
-// How much the times of a row differ from launch to launch, learnt from the launches of a baseline.
+// How much launches and days differ, learnt from the launches of a baseline.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
-#include "common/core/units.h"
-
 namespace fabricbench::baseline {
-
-/// sqrt(pi / 2): the standard deviation of normal values over their mean absolute deviation, and the standard error of
-/// the median of many over that of their mean.
-inline constexpr double kDeviationsPerMeanAbsolute = 1.2533;
-/// pi / 2: the variance of the median of many normal values over that of their mean.
-inline constexpr double kMedianOverMeanVariance = 1.5708;
 
 /// When and where a launch ran. Launches of one allocation (a job of the scheduler) have more in common than others,
 /// and so have allocations of one day.
@@ -22,49 +14,35 @@ struct Occasion {
   int day = 0;         ///< its number among all days of the baseline
 };
 
-/// The time of a row in one launch.
-struct LaunchTime {
-  Seconds time = 0;  ///< above 0
+/// A logarithm of a time, or what the rows of a launch have in common.
+struct LaunchValue {
+  double value = 0;
   Occasion occasion;
 };
 
-/// All that is known of one row.
-struct RowHistory {
-  std::size_t series = 0;            ///< rows of one series differ in their sizes only, and follow each other
-  std::vector<LaunchTime> recorded;  ///< of the baseline
-  std::vector<Seconds> fresh;        ///< of the launches to be judged, which ran on one occasion
-};
-
-/// The relative standard deviations of a row's times, by cause. Small ones: they are those of logarithms.
+/// Random effects of days and of launches within them, by the unweighted means of days (Searle, Casella and McCulloch,
+/// Variance Components, 1992, chapter 3). If there are days with several jobs of several launches, a job is a launch.
 struct Spread {
-  double centre = 0;       ///< logarithm of the usual time in seconds
-  double launches = 0;     ///< between launches of one occasion
-  double allocations = 0;  ///< between allocations of one day
-  double days = 0;
-  std::size_t of_launches = 0;     ///< numbers that these are from
-  std::size_t of_allocations = 0;  ///< 0: no day has several with several launches, and the launches' spread has theirs
-  std::size_t of_days = 0;
-  bool days_known = false;  ///< false: all launches are of one day, and days are taken to differ as launches do
+  double centre = 0;            ///< the mean of the days' means
+  double launches = 0;          ///< variance between launches of one day
+  double days = 0;              ///< variance between days; as between launches if there is one day
+  double launches_per_day = 0;  ///< harmonic mean
+  std::size_t of_launches = 0;  ///< values
+  std::size_t of_days = 0;      ///< 1: how much days differ is unknown
+  bool jobs_are_launches = false;
+  [[nodiscard]] double variance() const { return launches + days; }
 };
 
-/// The noise of all rows of a program. Times are medians of launches; what launches differ by is estimated by mean
-/// absolute deviations from medians, which a few outliers do not blow up. A row's spread is never taken to be below
-/// half of what the rows of neighbouring sizes show, because that of a few launches is small by chance too often.
-class NoiseModel {
- public:
-  /// Rows have at least one recorded launch each.
-  explicit NoiseModel(std::span<const RowHistory> rows);
+/// `values` is not empty.
+[[nodiscard]] Spread spread_of(std::vector<LaunchValue> values);
 
-  [[nodiscard]] const Spread& of(std::size_t row) const { return spreads_[row]; }
-
-  /// The deviation that a launch of the row exceeds with the probability `tail`, or falls below if not `slower`: the
-  /// larger one of `quantile` standard deviations, which says so by a distribution with heavy tails, and that of the
-  /// recorded launches of the row and of neighbouring sizes, which may have slow modes.
-  [[nodiscard]] double launch_limit(std::size_t row, double tail, double quantile, bool slower) const;
-
- private:
-  std::vector<Spread> spreads_;
-  std::vector<std::vector<double>> deviations_;  // by row: of its launches and its neighbours', the slowest first
+/// How far new launches are from the centre: Student's distribution with this scale.
+struct Prediction {
+  double scale = 0;
+  double degrees = 1;
 };
+
+/// Of the median of `fresh` launches of a new day; the degrees of freedom are Satterthwaite's (1946).
+[[nodiscard]] Prediction predict(const Spread& spread, std::size_t fresh);
 
 }  // namespace fabricbench::baseline

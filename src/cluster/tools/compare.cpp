@@ -113,7 +113,7 @@ std::optional<CompareOptions> read_options(const std::vector<std::string>& argum
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("KEYS");
-  app.add_option("--detect", options.wanted, "slowdown that the comparison must be able to see, in percent (5)")
+  app.add_option("--detect", options.wanted, "slowdown of all rows that must not be missed, in percent (5)")
       ->option_text("PERCENT");
   app.add_option("--json", options.json_file, "write the comparison as JSON Lines to FILE")->option_text("FILE");
   app.add_flag("--force", options.force, "overwrite an existing file");

@@ -389,7 +389,7 @@ OptionSet json() {
              file_name(&Options::baseline_file, "--baseline")),
       option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
              allowed()),
-      option(kOutput, "--detect", "PERCENT", "slowdown that --baseline must be able to see",
+      option(kOutput, "--detect", "PERCENT", "slowdown of all rows that --baseline must not miss",
              number(&Options::wanted_slowdown_percent, "--detect", 0.1, 1000))};
 }
 
