@@ -81,7 +81,8 @@ struct Finding {
   bool fine_elsewhere = false;
   std::int64_t other_rails = 0;  ///< of kNic: other rails of the host that were tried
   std::int64_t fine_rails = 0;   ///< of these, fine ones; of a dead NIC, working ones
-  /// Of a pair: nothing else in the verdict is against the first host, the second host.
+  /// Of a pair: nothing else in the verdict is against the first host, the second host. If undecided: it has reached
+  /// the usual rate with another host, so it is no suspect.
   std::array<bool, 2> fine_hosts{};
   bool has_worked = false;  ///< of something dead: it has worked before
   /// Of kDead: partners that work with others. Of a dead kRail: hosts that work over other rails.
@@ -92,6 +93,13 @@ struct Finding {
   double false_alarm = 1;
   bool confirmed = false;  ///< it was slow or failed again in a later round, as the only pair
   std::string reason;      ///< of failures: the reason that the first record gives; else empty
+};
+
+/// With which partners a host is slow that a follow-up is about.
+enum class SlowWith : std::uint8_t {
+  kSome,  ///< if it was judged, it is a suspect
+  kOne,   ///< the same, unless a path of the host is one
+  kAll    ///< it is a suspect, however few they are
 };
 
 /// Readings that would decide something that is open. The planner measures these first.
@@ -110,6 +118,7 @@ struct FollowUp {
   std::int32_t within_level = kNoLevel;
   /// One host is dead, or both are: they take part once more, to be measured with each other.
   bool of_dead = false;
+  SlowWith slow_with = SlowWith::kSome;
   static constexpr std::int32_t kNoLevel = -1;
 };
 

@@ -151,7 +151,8 @@ class Truth : public HostSentences {
          &Truth::check_dead_pair},
         {std::regex("^(nothing could be measured|bandwidth is low) (between|from) " + kHostPattern + " (?:and|to) " +
                     kHostPattern + kOver + kKinds +
-                    ", and the readings cannot tell whether one of the hosts or the path is to blame$"),
+                    ", and the readings cannot tell whether (?:one of the hosts or the path|" + kHostPattern +
+                    " or the path|(the path or chance)) is to blame$"),
          &Truth::check_undecided_pair},
         {std::regex("^the uplinks of (leaf L\\d|group \\d+) are slow, (outbound|inbound|in both directions): (?:its|at "
                     "least (\\d+) "
@@ -242,6 +243,16 @@ class Truth : public HostSentences {
     } else {
       expect(numbers(block_->line("rests on")).at(0) == recount_.measured(about) && recount_.bad(about) > 0,
              block_->line("rests on"));
+    }
+    for (const std::string& name : {match[3].str(), match[4].str()}) {
+      const bool is_cleared = match[9].matched || (match[8].matched && match[8] != name);
+      const bool is_last = name == match[4];
+      const std::vector<Recount::Seen> seen =
+          recount_.seen({.host = host(name), .rail = is_last ? about.other_rail : about.rail});
+      const bool is_fast = std::any_of(seen.begin(), seen.end(), [&](const Recount::Seen& one) {
+        return one.other != host(is_last ? match[3] : match[4]) && !one.failed() && recount_.may_be_fine(one.share);
+      });
+      expect(!is_cleared || is_fast, name + " was fast with nobody else");
     }
   }
 

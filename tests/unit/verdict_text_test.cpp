@@ -108,6 +108,14 @@ TEST(VerdictText, HasColoursOnlyWhereAskedFor) {
   EXPECT_TRUE(text_of(example_sweep(), verdict_of({}), {true, false}).starts_with("\x1b[1;32mNothing is slow"));
 }
 
+TEST(VerdictText, AsksAboutPathsFirst) {
+  Verdict verdict = verdict_of({});
+  for (std::int32_t host = 0; host < 8; ++host) verdict.follow_ups.push_back({host, -1, 0, 16, "slow now and then"});
+  verdict.follow_ups.push_back({2, 3, 0, 3, "93 % slower"});
+  EXPECT_NE(text_of(example_sweep(), verdict).find("decide:\n    node03 with node04: 3 more readings; 93 % slower\n"),
+            std::string::npos);
+}
+
 TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
   const Sweep sweep = with_rails_and_leaves();
   Finding leaf = finding_of(Blame::kLeaf, {});

@@ -71,7 +71,7 @@ inline Finding finding_of(Blame blame, std::vector<std::int32_t> hosts, Directio
   finding.sends = finding.receives = {7, 7, 7};
   finding.other_way_fine = finding.fine_elsewhere = true;
   finding.other_rails = finding.fine_rails = blame == Blame::kNic ? 1 : 0;
-  finding.fine_hosts = {true, true};
+  finding.fine_hosts.fill(blame != Blame::kUndecided);
   finding.false_alarm = 2e-5;
   return finding;
 }

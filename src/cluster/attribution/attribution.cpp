@@ -1,9 +1,12 @@
 #include "cluster/attribution/attribution.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,11 +33,27 @@
 namespace fabricbench::cluster {
 namespace {
 
+/// Adds flows that never worked, if their hosts failed with no other host: the path explains them.
+void add_failures_of_paths(const Failures& failures, std::set<std::pair<std::int32_t, std::int32_t>>& flows) {
+  std::map<std::int32_t, std::set<std::int32_t>> partners;  // by host
+  for (const FailedFlow& flow : failures.flows) {
+    if (failures.is_explained(flow.from, flow.to, flow.both_ways)) continue;
+    partners[flow.from / failures.rails].insert(flow.to / failures.rails);
+    partners[flow.to / failures.rails].insert(flow.from / failures.rails);
+  }
+  for (const FailedFlow& flow : failures.flows) {
+    const bool with_others =
+        partners[flow.from / failures.rails].size() > 1 || partners[flow.to / failures.rails].size() > 1;
+    if (flow.worked == 0 && !with_others) flows.emplace(flow.from, flow.to);
+  }
+}
+
 /// The failed readings, by place, that nothing explains: nothing dead, no pair that never works, and no path that fails
 /// now and then.
 std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures,
                                                const FailingPaths& paths) {
-  const auto never = never_worked(failures);
+  auto never = never_worked(failures);
+  add_failures_of_paths(failures, never);
   std::set<std::pair<std::int32_t, std::int32_t>> unsteady;  // hosts
   for (const Finding& path : paths.sure) unsteady.insert(std::minmax(path.hosts[0], path.hosts[1]));
   std::vector<std::int32_t> places;
@@ -189,11 +208,11 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
   if (any_is_sure) return Judged::kSlow;
   if (!verdict.findings.empty()) return Judged::kUnknown;
   const double most_outliers = verdict.links.are_shared ? kMostUnexplainedAlone : kMostUnexplained;
-  const bool agrees = verdict.outliers <= most_outliers && verdict.failing <= kMostFailing &&
-                      sweep.not_understood == 0 && verdict.below_asked <= kMostBelowAsked &&
-                      verdict.lasting_change <= kMostLastingChange && !verdict.some_are_faster &&
-                      (!verdict.groups_are_open || verdict.links.are_shared || verdict.near_pairs ||
-                       are_all_alike(sweep, verdict));
+  const bool agrees =
+      verdict.outliers <= most_outliers && verdict.failing <= kMostFailing && sweep.not_understood == 0 &&
+      verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
+      !verdict.some_are_faster &&
+      (!verdict.groups_are_open || verdict.links.are_shared || verdict.near_pairs || are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
                    verdict.not_judged.empty() && verdict.follow_ups.empty() && !pairs.too_many;
@@ -224,9 +243,27 @@ struct Accusations {
   }
 };
 
-/// Sets for each pair which of its hosts are fine: nothing else in the verdict is against them.
-void set_fine_hosts(Verdict& verdict, std::size_t hosts) {
-  std::vector<Accusations> accused(hosts);
+/// By rail of each host, in the order of hosts: two different hosts with which it reached the usual rate; -1: none.
+std::vector<std::array<std::int32_t, 2>> fast_partners(const Sweep& sweep, double tolerance, const Verdict& verdict) {
+  std::vector<std::array<std::int32_t, 2>> fast(sweep.hosts.size() * sweep.rails.size(), {-1, -1});
+  for (std::size_t place = 0; place < verdict.usual.size(); ++place) {
+    const Reading& reading = sweep.readings[place];
+    if (verdict.usual[place] <= 0 || reading.rate < (1 - tolerance) * verdict.usual[place]) continue;
+    for (const auto& [host, rail, other] : {std::tuple{reading.from, reading.from_rail, reading.to},
+                                            std::tuple{reading.to, reading.to_rail, reading.from}}) {
+      const std::size_t unit = static_cast<std::size_t>(host) * sweep.rails.size() + static_cast<std::size_t>(rail);
+      auto& [first, second] = fast[unit];
+      if (first < 0) first = other;
+      if (first != other) second = other;
+    }
+  }
+  return fast;
+}
+
+/// Sets for each pair which of its hosts are fine.
+void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
+  const std::vector<std::array<std::int32_t, 2>> fast = fast_partners(sweep, tolerance, verdict);
+  std::vector<Accusations> accused(sweep.hosts.size());
   const auto add = [&](const std::vector<std::int32_t>& named, const Finding& finding) {
     for (const std::int32_t host : named) accused[static_cast<std::size_t>(host)].add(finding);
   };
@@ -248,7 +285,11 @@ void set_fine_hosts(Verdict& verdict, std::size_t hosts) {
   for (Finding& finding : verdict.findings) {
     if (finding.hosts.size() != 2) continue;
     for (std::size_t side = 0; side < 2; ++side) {
-      finding.fine_hosts[side] = !all && !accused[static_cast<std::size_t>(finding.hosts[side])].several;
+      const auto host = static_cast<std::size_t>(finding.hosts[side]);
+      const std::int32_t rail = std::max({side == 1 ? finding.other_rail : -1, finding.rail, 0});
+      const auto& [first, second] = fast[host * sweep.rails.size() + static_cast<std::size_t>(rail)];
+      const bool is_fast = second >= 0 || (first >= 0 && first != finding.hosts[1 - side]);
+      finding.fine_hosts[side] = finding.blame == Blame::kUndecided ? is_fast : !all && !accused[host].several;
     }
   }
 }
@@ -258,7 +299,8 @@ void set_fine_hosts(Verdict& verdict, std::size_t hosts) {
 void keep_what_misses_expectation(const Model& model, UnitEffects& units) {
   if (model.is_too_slow.empty() || model.settings.expected <= 0) return;
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
-    const double directions = EffectIds::role(found.effect) == Role::kEither ? 2 : 1;
+    const bool of_both = EffectIds::role(found.effect) == Role::kEither && !model.directions_pooled;
+    const double directions = of_both ? 2 : 1;
     return std::exp(found.score.cap) >= directions * model.settings.expected * (1 - model.settings.tolerance);
   });
 }
@@ -405,7 +447,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
     judge_readings(sweep, settings, verdict);
   }
   name_devices(sweep, verdict);
-  set_fine_hosts(verdict, sweep.hosts.size());
+  set_fine_hosts(sweep, settings.tolerance, verdict);
   sort_findings(verdict.findings);
   return verdict;
 }

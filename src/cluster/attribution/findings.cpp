@@ -270,7 +270,8 @@ void follow_up_unit(const Model& model, const UnitEffect& found, Verdict& verdic
        std::max(2, wanted - score.informative),
        fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
                    score.informative_hosts, way, -100 * std::expm1(score.median)),
-       false, false, shows_within_level(model, found)});
+       false, false, shows_within_level(model, found), false,
+       is_slow_with_all(model, found.effect) ? SlowWith::kAll : SlowWith::kSome});
 }
 
 /// Hosts that are slow with each other alone, and the readings among them.
@@ -384,7 +385,7 @@ void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts,
           {host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
            fmt::format("slow or failed in {} of {} meetings, with {} {}", host.slow, host.meetings, host.partners,
                        host.partners == 1 ? "partner" : "partners"),
-           false, true});
+           false, true, FollowUp::kNoLevel, false, host.partners == 1 ? SlowWith::kOne : SlowWith::kSome});
       continue;
     }
     Finding finding;
@@ -435,7 +436,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
   std::vector<char> receives(hosts, 0);
   std::vector<char> lacking(hosts, 0);
   for (std::int32_t effect = 0; effect < model.effects() && hosts > 0; ++effect) {
-    if (model.entries_of(effect).empty()) continue;
+    if (model.entries_of(effect).empty() || model.directions_pooled) continue;
     const auto host = static_cast<std::size_t>(model.ids.host(effect));
     const Role role = EffectIds::role(effect);
     if (role != Role::kReceiver) sends[host] = 1;

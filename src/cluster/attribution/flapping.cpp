@@ -50,11 +50,16 @@ Two hosts_of(const Model& model, const PairEffect& pair) {
   return std::minmax(model.ids.host(pair.sender), model.ids.host(pair.receiver));
 }
 
-/// By host, the number of partners with which it is slow now and then.
+/// Whether a pair was slow once, or is slow now and then: the path explains it, unless a host has several such pairs.
+bool is_of_path_or_host(const PairEffect& pair) {
+  return pair.state == PairState::kNowAndThen || (pair.state == PairState::kOpen && pair.retests == 0);
+}
+
+/// By host, the number of partners with which it has such a pair.
 std::vector<std::int32_t> unsteady_partners(const Model& model, const PairEffects& pairs) {
   std::set<Two> unsteady;
   for (const PairEffect& pair : pairs.pairs) {
-    if (pair.state == PairState::kNowAndThen) unsteady.insert(hosts_of(model, pair));
+    if (is_of_path_or_host(pair)) unsteady.insert(hosts_of(model, pair));
   }
   std::vector<std::int32_t> partners(static_cast<std::size_t>(model.ids.hosts), 0);
   for (const auto& [a, b] : unsteady) {
@@ -65,16 +70,15 @@ std::vector<std::int32_t> unsteady_partners(const Model& model, const PairEffect
 }
 
 /// Pairs of hosts whose slow readings are explained by their path, ascending: it is slow for good, or may be, or it is
-/// slow now and then and no other path of the two hosts is.
-std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs) {
+/// slow once, or now and then, and no other path of the two hosts is (`or_host`: or others are).
+std::vector<Two> settled_pairs(const Model& model, const PairEffects& pairs, bool or_host) {
   const std::vector<std::int32_t> unsteady = unsteady_partners(model, pairs);
   std::vector<Two> hosts;
   for (const PairEffect& pair : pairs.pairs) {
     const Two both = hosts_of(model, pair);
-    const bool noise = pair.state == PairState::kNoise || pair.state == PairState::kUnclear ||
-                       (pair.state == PairState::kOpen && pair.retests == 0);
+    const bool noise = pair.state == PairState::kNoise || pair.state == PairState::kUnclear;
     const bool may_be_a_host =
-        pair.state == PairState::kNowAndThen &&
+        !or_host && is_of_path_or_host(pair) &&
         unsteady[static_cast<std::size_t>(both.first)] + unsteady[static_cast<std::size_t>(both.second)] > 2;
     if (!noise && !may_be_a_host) hosts.push_back(both);
   }
@@ -95,8 +99,9 @@ struct Background {
 };
 
 /// The background, without readings of `unsteady` hosts.
-Background find_background(const Model& model, const PairEffects& pairs, const HostFlags& unsteady) {
-  const std::vector<Two> settled = settled_pairs(model, pairs);
+Background find_background(const Model& model, const PairEffects& pairs, const HostFlags& unsteady,
+                           bool or_host = false) {
+  const std::vector<Two> settled = settled_pairs(model, pairs, or_host);
   Background background;
   for (const Point& point : model.points) {
     if (!model.is_clean(point) || is_either(unsteady, model.reading_of(point))) continue;
@@ -104,7 +109,8 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
     const double residual = point.residual - model.near_limit_of(point);
     if (residual >= outlier_bound(model, point)) continue;
     const Two hosts = std::minmax(model.ids.host(point.sender), model.ids.host(point.receiver));
-    if (std::binary_search(settled.begin(), settled.end(), hosts)) continue;
+    const bool is_suspect = pairs.is_suspect(point.sender) || pairs.is_suspect(point.receiver);
+    if (is_suspect || std::binary_search(settled.begin(), settled.end(), hosts)) continue;
     background.slow.push_back(point.reading);
   }
   return background;
@@ -484,7 +490,7 @@ std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& p
 }
 
 double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady) {
-  const Background background = find_background(model, pairs, unsteady);
+  const Background background = find_background(model, pairs, unsteady, !pairs.too_many);
   if (background.readings == 0) return 0;
   return static_cast<double>(background.slow.size()) / static_cast<double>(background.readings);
 }

@@ -1,9 +1,11 @@
 #include "cluster/attribution/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -90,6 +92,24 @@ std::int32_t lender_of(const std::vector<Stratum>& strata, const Stratum& borrow
   return lender;
 }
 
+/// Whether no pair was measured both ways, and no host with enough partners to judge each of its directions.
+bool are_directions_pooled(const Sweep& sweep, std::size_t partners) {
+  std::vector<std::array<std::set<std::int32_t>, 2>> met(
+      sweep.hosts.size());  // by host: those it sent to, and received from
+  for (const Reading& reading : sweep.readings) {
+    if (!has_rate(reading)) continue;
+    auto& sender = met[static_cast<std::size_t>(reading.from)];
+    auto& receiver = met[static_cast<std::size_t>(reading.to)];
+    sender[0].insert(reading.to);
+    receiver[1].insert(reading.from);
+    if (reading.both_ways || sender[1].contains(reading.to)) return false;
+    for (const auto* ways : {&sender, &receiver}) {
+      if ((*ways)[0].size() >= partners && (*ways)[1].size() >= partners) return false;
+    }
+  }
+  return true;
+}
+
 void add_points(const Sweep& sweep, Model& model) {
   StrataOf stratum_of(model);
   PairsOfStrata pairs;
@@ -99,8 +119,9 @@ void add_points(const Sweep& sweep, Model& model) {
     if (!has_rate(reading)) continue;
     Point point;
     point.reading = static_cast<std::int32_t>(i);
-    const Role from = reading.both_ways ? Role::kEither : Role::kSender;
-    const Role to = reading.both_ways ? Role::kEither : Role::kReceiver;
+    const bool either = reading.both_ways || model.directions_pooled;
+    const Role from = either ? Role::kEither : Role::kSender;
+    const Role to = either ? Role::kEither : Role::kReceiver;
     point.sender = model.ids.of(reading.kind, reading.from, reading.from_rail, from);
     point.receiver = model.ids.of(reading.kind, reading.to, reading.to_rail, to);
     point.stratum = stratum_of(reading);
@@ -331,6 +352,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
     rails = std::max<std::int32_t>(rails, std::max(reading.from_rail, reading.to_rail) + 1);
   }
   model.ids = {std::max(static_cast<std::int32_t>(sweep.hosts.size()), 1), rails};
+  model.directions_pooled = are_directions_pooled(sweep, static_cast<std::size_t>(settings.partners));
   add_points(sweep, model);
   const std::int32_t units = kinds * model.ids.hosts * rails;
   const std::size_t effects = static_cast<std::size_t>(units) * kRoles;

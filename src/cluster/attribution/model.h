@@ -109,7 +109,9 @@ struct Model {
   std::vector<char> is_too_slow;
   double slow = 0;  ///< log(1 - tolerance): residuals below it are slow
   EffectIds ids;
-  std::int32_t hosts_present = 0;   ///< that have readings
+  std::int32_t hosts_present = 0;  ///< that have readings
+  /// Too little was measured to judge a host's two directions apart: all effects are in role kEither.
+  bool directions_pooled = false;
   bool has_lightly_loaded = false;  ///< whether any point was taken under light load
   std::vector<Point> points;        ///< in the order of the readings
   std::vector<Stratum> strata;

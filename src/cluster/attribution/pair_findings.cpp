@@ -55,10 +55,10 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   finding.hosts = {model.ids.host(first.sender), model.ids.host(first.receiver)};
   const bool swapped = forth && back && finding.hosts[0] > finding.hosts[1];
   if (swapped) std::swap(finding.hosts[0], finding.hosts[1]);
-  finding.both_ways = EffectIds::role(first.sender) == Role::kEither;
+  finding.both_ways = EffectIds::role(first.sender) == Role::kEither && !model.directions_pooled;
   finding.direction = finding.both_ways || (forth && back) ? Direction::kBoth : Direction::kSends;
-  finding.other_way_fine =
-      finding.direction != Direction::kBoth && is_fine_way(model, turned(first.receiver), turned(first.sender));
+  finding.other_way_fine = finding.direction != Direction::kBoth && !model.directions_pooled &&
+                           is_fine_way(model, turned(first.receiver), turned(first.sender));
   set_rails(model, first, swapped, finding);
   if (model.sweep->kinds.size() > 1) finding.kinds = {static_cast<std::int16_t>(model.ids.kind(first.sender))};
   const PairEffect& worst = forth && back && ways.back->median < first.median ? *ways.back : first;
@@ -151,12 +151,12 @@ bool are_mutual(const Model& model, const UnitEffects& units, const TwoWays& way
 
 void report_alone(const Model& model, const TwoWays& ways, Verdict& verdict) {
   verdict.findings.push_back(from_ways(model, ways, PairState::kAlone, Blame::kUndecided));
-  const std::vector<std::int32_t> hosts = verdict.findings.back().hosts;
   const PairEffect& pair = in_state(ways.forth, PairState::kAlone) ? *ways.forth : *ways.back;
   const auto rail = static_cast<std::int16_t>(model.ids.rail(pair.sender));
-  for (std::size_t side = 0; side < 2; ++side) {
-    const std::string& other = model.sweep->hosts[static_cast<std::size_t>(hosts[1 - side])];
-    verdict.follow_ups.push_back({hosts[side], -1, rail, 2, fmt::format("slow with {}", other)});
+  for (const auto& [effect, other] : {UnitPair{pair.sender, pair.receiver}, UnitPair{pair.receiver, pair.sender}}) {
+    if (!has_one_partner(model, effect)) continue;
+    const std::string& name = model.sweep->hosts[static_cast<std::size_t>(model.ids.host(other))];
+    verdict.follow_ups.push_back({model.ids.host(effect), -1, rail, 2, fmt::format("slow with {}", name)});
   }
 }
 

@@ -130,20 +130,6 @@ std::vector<const Point*> points_of(const Model& model, const Flow& flow) {
   return points;
 }
 
-/// The number of hosts that an effect's unit was measured with in any role, up to 2.
-int partners_of(const Model& model, std::int32_t effect) {
-  const std::int32_t unit = EffectIds::unit(effect);
-  std::int32_t known = -1;
-  for (std::int32_t role = 0; role < kRoles; ++role) {
-    for (const Entry entry : model.entries_of(unit * kRoles + role)) {
-      const std::int32_t host = model.ids.host(entry.other);
-      if (known >= 0 && host != known) return 2;
-      known = host;
-    }
-  }
-  return known >= 0 ? 1 : 0;
-}
-
 std::vector<float> residuals_of(const Model& model, const std::vector<const Point*>& points) {
   std::vector<float> residuals;
   residuals.reserve(points.size());
@@ -214,7 +200,7 @@ double chance_of_slow(const Model& model, const std::vector<const Point*>& point
 }
 
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {
-  const bool only_each_other = partners_of(model, pair.sender) < 2 || partners_of(model, pair.receiver) < 2;
+  const bool only_each_other = has_one_partner(model, pair.sender) || has_one_partner(model, pair.receiver);
   if (only_each_other && pair.median < 0) return PairState::kAlone;
   const bool mostly = static_cast<double>(slow_retests) > kShareOfRetests * static_cast<double>(pair.retests);
   const bool sure = pair.false_alarm < model.settings.false_alarm;
@@ -337,7 +323,11 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units) {
   PairEffects result;
   result.tested = count_flows(model);
   std::vector<char> suspected(model.cap.size(), 0);
-  for (const UnitEffect& unit : units.suspected) suspected[static_cast<std::size_t>(unit.effect)] = 1;
+  result.suspects = suspected;
+  for (const UnitEffect& unit : units.suspected) {
+    suspected[static_cast<std::size_t>(unit.effect)] = 1;
+    result.suspects[static_cast<std::size_t>(unit.effect)] = is_slow_with_all(model, unit.effect) ? 1 : 0;
+  }
   const std::vector<Flow> flows = suspicious_flows(model, result.tested);
   for (const Flow& flow : flows) {
     const bool explained =
@@ -349,6 +339,19 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units) {
   result.too_many =
       unsettled > kTooManyAtLeast && static_cast<double>(unsettled) > kTooMany * static_cast<double>(result.tested);
   return result;
+}
+
+bool has_one_partner(const Model& model, std::int32_t effect) {
+  const std::int32_t unit = EffectIds::unit(effect);
+  std::int32_t known = -1;
+  for (std::int32_t role = 0; role < kRoles; ++role) {
+    for (const Entry entry : model.entries_of(unit * kRoles + role)) {
+      const std::int32_t host = model.ids.host(entry.other);
+      if (known >= 0 && host != known) return false;
+      known = host;
+    }
+  }
+  return true;
 }
 
 bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver) {

@@ -35,10 +35,13 @@ struct PairEffect {
 };
 
 struct PairEffects {
+  std::vector<char> suspects;     ///< by effect: slow with all partners, though these are too few to blame it
   std::vector<PairEffect> pairs;  ///< by sender, then by receiver
   std::int64_t tested = 0;
   /// So many pairs are slow that they are no exceptions. Perhaps there are two kinds of pairs.
   bool too_many = false;
+
+  [[nodiscard]] bool is_suspect(std::int32_t effect) const { return suspects[static_cast<std::size_t>(effect)] != 0; }
 };
 
 /// Finds flows with a reading far below what units and leaves explain, and judges all readings of these. Flows of
@@ -72,6 +75,9 @@ struct FlappingHost {
 
 /// The share of slow readings that nothing explains, without readings of `unsteady` hosts (by host).
 [[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady);
+
+/// Whether an effect's unit was measured with one host only, in any role.
+[[nodiscard]] bool has_one_partner(const Model& model, std::int32_t effect);
 
 /// Whether there are readings from one unit to another, and they are fine. Units are given by effects, as in
 /// PairEffect.

@@ -1,7 +1,9 @@
 #include "cluster/attribution/unit_scores.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "cluster/robust.h"
@@ -36,6 +38,7 @@ template <typename Counts>
 PartnerLevel level_over(const Model& model, std::span<const Entry> entries, const Counts& counts) {
   PartnerLevel level;
   level.host = model.ids.host(entries.front().other);
+  level.receives = entries.front().receives();
   std::vector<float> residuals;
   for (const Entry entry : entries) {
     if (!counts(entry)) continue;
@@ -162,6 +165,22 @@ std::int32_t partners_met(const Model& model, std::int32_t effect) {
 
 UnitScore score_effect(const Model& model, std::int32_t effect) {
   return score_levels(levels_with_all(model, effect), partners_met(model, effect), model.slow);
+}
+
+bool is_slow_with_all(const Model& model, std::int32_t effect) {
+  std::array<std::set<std::int32_t>, 2> slow;  // hosts, by direction if these are pooled
+  std::array<bool, 2> any_fast{};
+  for (const PartnerLevel& level : partner_levels(model, effect)) {
+    const std::size_t way = model.directions_pooled && level.receives ? 1 : 0;
+    if (level.residual < model.slow) {
+      slow[way].insert(level.host);
+    } else {
+      any_fast[way] = true;
+    }
+  }
+  // Of pooled directions, there may be one partner in each.
+  if (!any_fast[0] && !any_fast[1]) slow[0].merge(slow[1]);
+  return (slow[0].size() >= 2 && !any_fast[0]) || (slow[1].size() >= 2 && !any_fast[1]);
 }
 
 bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {

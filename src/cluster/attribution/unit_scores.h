@@ -32,9 +32,10 @@ struct UnitScore {
 /// The level of an effect's readings with one unit of a partner.
 struct PartnerLevel {
   std::int32_t host = 0;
-  double centre = 0;    ///< the logarithm of the healthy rate with this partner
-  double scale = 0;     ///< standard deviation of one healthy reading, as a logarithm
-  double residual = 0;  ///< the median
+  bool receives = false;  ///< the first of its readings, from the partner
+  double centre = 0;      ///< the logarithm of the healthy rate with this partner
+  double scale = 0;       ///< standard deviation of one healthy reading, as a logarithm
+  double residual = 0;    ///< the median
   std::int64_t readings = 0;
   std::int64_t slow_readings = 0;
 
@@ -69,6 +70,9 @@ struct PartnerLevel {
 [[nodiscard]] std::int32_t partners_met(const Model& model, std::int32_t effect);
 
 [[nodiscard]] UnitScore score_effect(const Model& model, std::int32_t effect);
+
+/// Whether an effect is slow with all informative partners, two or more; of pooled directions in one of them, too.
+[[nodiscard]] bool is_slow_with_all(const Model& model, std::int32_t effect);
 
 /// Whether an effect is slow with most informative partners, and with `needed` partners or more.
 [[nodiscard]] bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed);

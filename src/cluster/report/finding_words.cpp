@@ -253,8 +253,13 @@ std::string of_undecided(const Sweep& sweep, const Finding& finding) {
                        has_no_figure(finding) && finding.has_worked ? " any more" : "", over_rail(sweep, finding));
   }
   if (finding.hosts.size() == 2) {
-    return fmt::format("{} {}{}, and the readings cannot tell whether one of the hosts or the path is to blame", what,
-                       way_of(sweep, finding), in_kinds(sweep, finding));
+    const auto [first, second] = finding.fine_hosts;
+    const std::string suspects = first && second ? "the path or chance"
+                                 : first         ? host_of(sweep, finding, 1) + " or the path"
+                                 : second        ? host_of(sweep, finding, 0) + " or the path"
+                                                 : "one of the hosts or the path";
+    return fmt::format("{} {}{}, and the readings cannot tell whether {} is to blame", what, way_of(sweep, finding),
+                       in_kinds(sweep, finding), suspects);
   }
   return fmt::format("{} between {}{}, and the readings cannot tell whether one of the hosts or a path is to blame",
                      what, all_hosts(sweep, finding), over_rail(sweep, finding));

@@ -50,6 +50,15 @@ List list_for(const Finding& finding) {
   return &HostLists::fine;
 }
 
+bool is_undecided_pair(const Finding& finding) {
+  return finding.blame == Blame::kUndecided && finding.hosts.size() == 2;
+}
+
+/// Whether only the path between two hosts may be to blame.
+bool is_suspect_path(const Finding& finding) {
+  return is_undecided_pair(finding) && finding.fine_hosts[0] && finding.fine_hosts[1];
+}
+
 /// The phrase of the headline on findings of a kind: `2 paths are slow`.
 struct Phrase {
   Blame blame;
@@ -132,12 +141,12 @@ void add_hosts(const Verdict& verdict, const HostLists& lists, std::vector<std::
   add(parts, with(Blame::kTransient), "host", "is unsteady", "are unsteady");
 }
 
-/// The number of undecided findings without a suspect: all of their hosts have findings of their own.
+/// The number of undecided findings without a suspect host or path: all of their hosts have findings of their own.
 std::size_t undecided_besides(const Sweep& sweep, const Verdict& verdict, const HostLists& lists) {
   const std::set<std::string> suspects(lists.suspect.begin(), lists.suspect.end());
   return static_cast<std::size_t>(
       std::count_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
-        return finding.blame == Blame::kUndecided &&
+        return finding.blame == Blame::kUndecided && !is_suspect_path(finding) &&
                std::none_of(finding.hosts.begin(), finding.hosts.end(), [&](std::int32_t host) {
                  return suspects.contains(sweep.hosts[static_cast<std::size_t>(host)]);
                });
@@ -185,15 +194,23 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   };
   for (const std::int32_t host : verdict.not_judged) put(host, &HostLists::not_judged);
   for (const Finding& finding : verdict.findings) {
-    for (const std::int32_t host : finding.hosts) put(host, list_for(finding));
+    for (std::size_t i = 0; i < finding.hosts.size(); ++i) {
+      const bool cleared = is_undecided_pair(finding) && finding.fine_hosts.at(i);
+      put(finding.hosts[i], cleared ? &HostLists::fine : list_for(finding));
+    }
   }
   if (verdict.kinds && !verdict.kinds->both_suffice) {
     for (const std::int32_t host : verdict.kinds->slow) put(host, &HostLists::suspect);
   }
   for (const std::int32_t host : verdict.may_stand_apart) put(host, &HostLists::suspect);
+  std::set<std::int32_t> on_suspect_path;
+  for (const auto& [host, other] : suspect_paths(verdict)) on_suspect_path.insert({host, other});
   for (const FollowUp& follow_up : verdict.follow_ups) {
-    std::size_t& place = places[static_cast<std::size_t>(follow_up.host)];
-    if (follow_up.other < 0 && place == place_of(&HostLists::fine)) place = place_of(&HostLists::suspect);
+    const std::size_t place = places[static_cast<std::size_t>(follow_up.host)];
+    const bool is_path = follow_up.slow_with == SlowWith::kOne && on_suspect_path.contains(follow_up.host);
+    const bool may_be = place == place_of(&HostLists::fine) && !is_path;
+    if (follow_up.other < 0 && (may_be || follow_up.slow_with == SlowWith::kAll))
+      put(follow_up.host, &HostLists::suspect);
   }
   HostLists lists;
   for (std::size_t host = 0; host < places.size(); ++host) (lists.*kLists[places[host]]).push_back(sweep.hosts[host]);
@@ -216,13 +233,15 @@ std::vector<std::pair<std::string_view, const std::vector<std::string>*>> titled
 
 std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict) {
   std::set<std::pair<std::int32_t, std::int32_t>> named;
-  for (const Finding& finding : verdict.findings) {
-    if (finding.hosts.size() == 2 && finding.blame != Blame::kDevice)
-      named.insert(std::minmax(finding.hosts[0], finding.hosts[1]));
-  }
   std::vector<std::pair<std::int32_t, std::int32_t>> paths;
+  for (const Finding& finding : verdict.findings) {
+    if (finding.hosts.size() != 2 || finding.blame == Blame::kDevice) continue;
+    const bool is_new = named.insert(std::minmax(finding.hosts[0], finding.hosts[1])).second;
+    if (is_new && is_suspect_path(finding)) paths.emplace_back(finding.hosts[0], finding.hosts[1]);
+  }
   for (const FollowUp& follow_up : verdict.follow_ups) {
-    if (follow_up.other < 0 || !named.insert(std::minmax(follow_up.host, follow_up.other)).second) continue;
+    if (follow_up.other < 0 || follow_up.of_suspects) continue;
+    if (!named.insert(std::minmax(follow_up.host, follow_up.other)).second) continue;
     paths.emplace_back(follow_up.host, follow_up.other);
   }
   return paths;

@@ -29,8 +29,8 @@ struct HostLists {
 /// The lists that are not empty, with the titles that they are printed with, in their order: `Slow`.
 [[nodiscard]] std::vector<std::pair<std::string_view, const std::vector<std::string>*>> titled(const HostLists& lists);
 
-/// Paths that may be slow, as more readings would tell, and that no finding names: pairs of places in Sweep::hosts,
-/// each once.
+/// Paths that may be slow, or dead, as more readings would tell, between hosts that are no suspects: pairs of places in
+/// Sweep::hosts, each once.
 [[nodiscard]] std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict);
 
 /// The verdict in one sentence: `1 host is slow, 1 path is suspect; 63 of 64 hosts are fine`.

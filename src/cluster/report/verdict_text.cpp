@@ -358,9 +358,12 @@ std::string measured_text(const Sweep& sweep, const Verdict& verdict, const Verd
 std::string follow_ups_text(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.follow_ups.empty()) return "";
   std::string text = "\nOpen questions, which more readings would decide:\n";
-  const std::size_t shown = std::min(verdict.follow_ups.size(), kMostFollowUps);
+  std::vector<FollowUp> follow_ups = verdict.follow_ups;
+  std::stable_partition(follow_ups.begin(), follow_ups.end(),
+                        [](const FollowUp& each) { return each.other >= 0 && !each.of_suspects; });
+  const std::size_t shown = std::min(follow_ups.size(), kMostFollowUps);
   for (std::size_t i = 0; i < shown; ++i) {
-    const FollowUp& follow_up = verdict.follow_ups[i];
+    const FollowUp& follow_up = follow_ups[i];
     const std::string partner = follow_up.other < 0 ? "any healthy host" : host_name(sweep, follow_up.other);
     text += fmt::format("    {} with {}: {}; {}\n", host_name(sweep, follow_up.host), partner,
                         counted(follow_up.readings, "more reading"), printable(follow_up.why));
