@@ -35,6 +35,7 @@ struct Reading {
   std::int16_t to_rail = 0;
   std::int16_t kind = 0;  ///< by its place in Sweep::kinds: only figures of one kind are comparable
   Outcome outcome = Outcome::kMeasured;
+  bool small_pass = false;      ///< it failed, though messages of a few bytes arrived
   bool both_ways = false;       ///< the bandwidth is of both directions together, which cannot be told apart
   std::int32_t round = 0;       ///< rounds are numbered in time; readings of one round were taken at the same time
   std::int32_t concurrent = 1;  ///< pairs measured at the same time, this one too; 0: not known

@@ -75,8 +75,9 @@ struct Finding {
   std::int64_t fine_without = 0;   ///< of kDevice: those of `hosts` that are fast over other devices
   PartnerCount sends;              ///< of kHost, kNic, kLeaf and kRail, in the directions that are slow
   PartnerCount receives;
-  bool both_ways = false;       ///< its readings are of both directions together, which cannot be told apart
-  bool other_way_fine = false;  ///< if slow in one direction: the other direction was measured, and is fine
+  std::array<double, 2> shares{1, 1};  ///< of kHost and kNic: the ratio when it sends, when it receives, if slow
+  bool both_ways = false;              ///< its readings are of both directions together, which cannot be told apart
+  bool other_way_fine = false;         ///< if slow in one direction: the other direction was measured, and is fine
   /// Of kLeaf: its hosts were measured with each other, and are fine. Of kLeafPair: both leaves are fine with others.
   bool fine_elsewhere = false;
   std::int64_t other_rails = 0;  ///< of kNic: other rails of the host that were tried
@@ -84,6 +85,7 @@ struct Finding {
   /// Of a pair: nothing else in the verdict is against the first host, the second host. If undecided: it has reached
   /// the usual rate with another host, so it is no suspect.
   std::array<bool, 2> fine_hosts{};
+  bool small_pass = false;  ///< of failures: messages of a few bytes arrived each time
   bool has_worked = false;  ///< of something dead: it has worked before
   /// Of kDead: partners that work with others. Of a dead kRail: hosts that work over other rails.
   std::int64_t working_partners = 0;

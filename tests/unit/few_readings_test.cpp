@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "attribution_test_support.h"
+#include "cluster/report/finding_words.h"
 #include "cluster/report/verdict_lists.h"
 
 using namespace fabricbench::cluster;
@@ -124,6 +125,34 @@ TEST(FewReadings, OfAStarSuspectItsEndAndNotItsHub) {
       EXPECT_EQ(told(measured(hosts, star, ways, with_host(2))), "suspect n2; ") << hosts;
       EXPECT_EQ(told(measured(hosts, star, ways, with_host(2, 0))), "suspect n2; ") << hosts;
     }
+  }
+}
+
+TEST(FewReadings, EachDirectionHasItsOwnShare) {
+  const Sweep sweep = measured(8, all_pairs(8), Ways::kBoth, [](std::int32_t from, std::int32_t to) {
+    return from == 3 ? 0.9 : to == 3 ? 0.26 : 1;
+  });
+  const Finding finding = the_finding(judge(sweep), Blame::kHost);
+  EXPECT_EQ(finding.direction, Direction::kBoth);
+  EXPECT_NEAR(finding.shares[0], 0.9, 0.02);
+  EXPECT_NEAR(finding.shares[1], 0.26, 0.02);
+  EXPECT_TRUE(extent(finding).ends_with(" % when it sends")) << extent(finding);
+}
+
+TEST(FewReadings, WhatSmallMessagesPassIsNotDead) {
+  for (const auto& [share, hosts] : {std::pair{with_host(2, 0), Hosts{2}}, {between(2, 3, 0), Hosts{2, 3}}}) {
+    Sweep sweep = measured(16, all_pairs(16), Ways::kBoth, share);
+    const Sweep once = sweep;
+    for (Reading again : once.readings) {
+      ++again.round;
+      sweep.readings.push_back(again);
+    }
+    EXPECT_NE(the_finding(judge(sweep), hosts.size() == 1 ? Blame::kDead : Blame::kDeadPair).hosts.size(), 0U);
+    for (Reading& each : sweep.readings) each.small_pass = each.outcome == Outcome::kFailed;
+    const Finding finding = the_finding(judge(sweep), Blame::kUndecided);
+    EXPECT_EQ(finding.hosts, hosts);
+    EXPECT_TRUE(finding.small_pass);
+    EXPECT_TRUE(sentence(sweep, judge(sweep), finding).ends_with("MTU on the path?"));
   }
 }
 

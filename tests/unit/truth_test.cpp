@@ -40,7 +40,9 @@ class Truth : public HostSentences {
  private:
   void check_extent() {
     const std::string extent = block_->line("how bad");
-    static const std::regex kExtent("^([0-9.e+-]+) GB/s where ([0-9.e+-]+) are expected: (\\d+) % of it$");
+    static const std::regex kExtent(
+        "^([0-9.e+-]+) GB/s where ([0-9.e+-]+) are expected: (\\d+) % of it(?: when it (sends|receives), (\\d+) % when "
+        "it (?:sends|receives))?$");
     Match match;
     if (extent == "no figure at all") {
       const std::string evidence = block_->line("rests on");
@@ -55,6 +57,7 @@ class Truth : public HostSentences {
     const double rate = std::stod(match[1]);
     const double expected = std::stod(match[2]);
     expect(std::abs(100 * rate / expected - std::stod(match[3])) < 1.6, "percent: " + extent);
+    expect(!match[4].matched || std::stod(match[3]) < std::stod(match[5]), "the worse direction first: " + extent);
     double least = 1e99;
     double most = 0;
     for (const float usual : verdict_.usual) {

@@ -241,6 +241,8 @@ TEST(VerdictLines, AreForScripts) {
             "Slow path of leaves: east west\n"
             "Slow rail: mlx5_1\n"
             "Suspect path: node03 node04\n");
+  verdict.groupings[0].is_given = false;
+  EXPECT_NE(verdict_lines(sweep, verdict).find("\nSlow path of leaves: group-1 group-2\n"), std::string::npos);
 }
 
 TEST(VerdictLines, NameSoManySuspectPaths) {

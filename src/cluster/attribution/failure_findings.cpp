@@ -22,6 +22,7 @@ bool at(const std::vector<char>& flags, std::int32_t place) { return flags[stati
 /// The failed readings that a finding rests on.
 struct Tally {
   std::int64_t failed = 0;
+  bool small_pass = true;           // each time
   std::set<std::int32_t> partners;  // units
   std::int32_t first_round = std::numeric_limits<std::int32_t>::max();
   std::int32_t last_alone = -1;
@@ -34,6 +35,7 @@ struct Tally {
   void add(const Sweep& sweep, std::size_t place) {
     const Reading& reading = sweep.readings[place];
     ++failed;
+    small_pass = small_pass && reading.small_pass;
     first_round = std::min(first_round, reading.round);
     if (reading.concurrent == 1) last_alone = std::max(last_alone, reading.round);
     first = std::min(first, place);
@@ -90,8 +92,8 @@ Finding finding_of(const Sweep& sweep, const Failures& failures, Blame blame, co
   Finding finding;
   finding.blame = blame;
   finding.hosts = {host};
-  finding.readings = tally.failed;
-  finding.failed = tally.failed;
+  finding.readings = finding.failed = tally.failed;
+  finding.small_pass = tally.small_pass;
   finding.partners = hosts_of(failures, tally.partners);
   finding.working_partners = hosts_of(failures, tally.partners, host);
   // Both directions of an attempt fail together, and perhaps all rails. Only rounds and partners are independent.
@@ -252,6 +254,7 @@ Finding failed_pair_finding(const Sweep& sweep, const Failures& failures, const 
   if (from % failures.rails != to % failures.rails) finding.other_rail = to % failures.rails;
   finding.other_way_fine = pair.other_way_works;
   finding.readings = finding.failed = pair.tally.failed;
+  finding.small_pass = pair.tally.small_pass;
   finding.partners = 1;
   finding.false_alarm = chance_of_run(sweep, failures.usual_share, pair.most());
   finding.confirmed = pair.tally.is_confirmed();
@@ -267,9 +270,10 @@ void add_failed_pair(const Sweep& sweep, const Failures& failures, const FailedP
   const bool first_works = failures.works_besides(pair.first, second_host);
   const bool second_works = failures.works_besides(pair.second, first_host);
   const bool both_work = first_works && second_works;
-  if (both_work && pair.most() >= 2 && finding.false_alarm < false_alarm) finding.blame = Blame::kDeadPair;
+  const bool is_sure = both_work && pair.most() >= 2 && finding.false_alarm < false_alarm;
+  if (is_sure && !finding.small_pass) finding.blame = Blame::kDeadPair;
   verdict.findings.push_back(finding);
-  if (finding.blame == Blame::kDeadPair) return;
+  if (is_sure) return;
   const auto rail = static_cast<std::int16_t>(pair.first % failures.rails);
   if (both_work) {
     const std::string why = pair.most() == 1 ? "failed once" : fmt::format("failed {} times", pair.most());
@@ -320,8 +324,10 @@ void add_silent_group(const Sweep& sweep, const Failures& failures, const std::s
   }
 }
 
-/// Adds a finding on a dead host or NIC. If it may be chance, the finding is undecided, and a follow-up is added.
+/// Adds a finding on a dead host or NIC. If it may be chance, the finding is undecided, and a follow-up is added. What
+/// small messages get through is not dead.
 void add_dead(Finding finding, double false_alarm, Verdict& verdict) {
+  if (finding.small_pass) finding.blame = Blame::kUndecided;
   if (finding.false_alarm >= false_alarm) {
     finding.blame = Blame::kUndecided;
     const auto rail = static_cast<std::int16_t>(std::max(finding.rail, 0));

@@ -123,6 +123,10 @@ void count_partners(const Model& model, const SlowUnit& unit, Finding& finding) 
     if (role != Role::kReceiver) sends.add(model, unit.effects, effect, levels);
     if (role != Role::kSender) receives.add(model, unit.effects, effect, levels);
     finding.both_ways = finding.both_ways || role == Role::kEither;
+    if (role != Role::kEither) {
+      double& share = finding.shares[role == Role::kReceiver ? 1 : 0];
+      share = std::min(share, std::exp(score_effect(model, effect).median));
+    }
     for (const PartnerLevel& level : levels) {
       finding.readings += level.readings;
       finding.slow += level.slow_readings;

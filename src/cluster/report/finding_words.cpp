@@ -246,6 +246,9 @@ std::string all_hosts(const Sweep& sweep, const Finding& finding) {
 }
 
 std::string of_undecided(const Sweep& sweep, const Finding& finding) {
+  if (finding.small_pass) {
+    return fmt::format("small messages pass {}, and large ones do not: MTU on the path?", way_text(sweep, finding));
+  }
   const char* what = has_no_figure(finding) ? "nothing could be measured" : "bandwidth is low";
   if (finding.hosts.size() == 1) {
     return fmt::format("{} with {}{}{}, and the readings cannot tell whether the host or its partners are to blame",
@@ -312,8 +315,14 @@ std::string extent(const Finding& finding) {
   if (has_no_figure(finding)) {
     return finding.blame == Blame::kTransient ? "no figure in these meetings" : "no figure at all";
   }
-  return fmt::format("{} GB/s where {} are expected: {:.0f} % of it", gb_per_s(finding.rate),
-                     gb_per_s(finding.expected), 100 * finding.ratio);
+  const std::string text = fmt::format("{} GB/s where {} are expected: {:.0f} % of it", gb_per_s(finding.rate),
+                                       gb_per_s(finding.expected), 100 * finding.ratio);
+  constexpr double kAlike = 0.05;
+  const auto [sends, receives] = finding.shares;
+  if (finding.direction != Direction::kBoth || finding.both_ways || std::abs(sends - receives) < kAlike) return text;
+  const bool sends_worse = sends < receives;
+  return fmt::format("{} when it {}, {:.0f} % when it {}", text, sends_worse ? "sends" : "receives",
+                     100 * std::max(sends, receives), sends_worse ? "receives" : "sends");
 }
 
 std::string evidence(const Finding& finding) {

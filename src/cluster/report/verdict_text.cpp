@@ -151,7 +151,9 @@ std::string pair_line(const Sweep& sweep, std::int32_t host, std::int32_t other,
 }
 
 std::string group_for(const Verdict& verdict, std::int32_t group) {
-  return listed_name(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name);
+  const Grouping& finest = verdict.groupings.at(0);
+  return finest.is_given ? listed_name(finest.groups.at(static_cast<std::size_t>(group)).name)
+                         : fmt::format("group-{}", group + 1);
 }
 
 std::string leaf_line(const Sweep& sweep, const Verdict& verdict, std::int32_t leaf) {

@@ -143,6 +143,7 @@ void PlannedSteps::note(const PairReading& reading) {
   noted.outcome = outcome_of(reading.status);
   noted.round = static_cast<std::int32_t>(reading.round);
   noted.concurrent = reading.concurrent;
+  noted.small_pass = noted.outcome == cluster::Outcome::kFailed && reading.latency.has_value();
   const bool is_figure = noted.outcome == cluster::Outcome::kMeasured && reading.processor_wait <= 0;
   if (is_figure) noted.rate = static_cast<float>(reading.bandwidth);
   if (noted.outcome != cluster::Outcome::kMeasured && sweep_.reasons.size() < kMostReasons) {

@@ -312,6 +312,7 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
     case ReadingStatus::kFailed: reading.outcome = Outcome::kFailed; break;
     case ReadingStatus::kNotTried: reading.outcome = Outcome::kNotTried; break;
   }
+  reading.small_pass = reading.outcome == Outcome::kFailed && record.latency.has_value();
   return reading;
 }
 
