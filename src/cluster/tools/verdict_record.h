@@ -307,9 +307,9 @@ void describe(Form& form, Record& verdict) {
   form("below_asked_percent", percent(verdict.below_asked),
        "share of all readings below the `--min-bandwidth` of their runs, by `status`");
   form("alone_over_together", null_if_none(verdict.alone_over_together),
-       "median bandwidth of a pair alone relative to the same pair among many; null: not measured both ways");
+       "median bandwidth of slow pairs alone relative to that among all others afterwards; null: not measured");
   form("oversubscribed", verdict.oversubscribed,
-       "whether that ratio, or that of hosts of different groups, is significantly above 1/0.97");
+       "whether pairs share links: they are clearly faster alone");
   form("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
   form("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
   form("lists", verdict.lists, "all hosts and paths by state");
