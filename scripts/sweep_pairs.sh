@@ -56,6 +56,7 @@ Results:
                       are compared with each other)
   --tolerance X       smallest deficit that counts as slow (default:
                       $kTolerance)
+  --long              report every finding by itself, and every line
   --dry-run           print the commands of the next round or of the job instead
                       of running them
   --help              print this text
@@ -104,6 +105,7 @@ read_options() {
             --resume) resume=yes ;;
             --rdma) test=rdma_write_bw && pair_options+=("$1") ;;
             --dry-run) dry_run=yes ;;
+            --long) report_options+=("$1") ;;
             -h | --help) usage; exit 0 ;;
             -H | --hostfile | --exclude | --locality | --rounds | --max-concurrent | --seed | --rails | --programs | \
                 --records | --logs | --tolerance | --expect | --timeout | --size | --test | --launcher | --agent | --mpi-options | \
@@ -325,7 +327,7 @@ break_off() {
 }
 
 main() {
-    local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() arguments=("$@")
+    local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() report_options=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
     local given_programs='' resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
     local list_hosts='' plan_sweep='' find_slow_links=find_slow_links report=$scripts/report.py
@@ -349,7 +351,7 @@ main() {
     else
         sweep_rounds
     fi
-    "$find_slow_links" "${tolerance[@]}" "${expected[@]}" "$records" || status=$?
+    "$find_slow_links" "${tolerance[@]}" "${expected[@]}" "${report_options[@]}" "$records" || status=$?
     if [[ $own_call == "fabricbench "* ]]; then report="fabricbench report"; fi
     warn "draw it with: $report $(quoted "$records" -o "${records%.jsonl}.html")"
     exit "$status"

@@ -324,6 +324,9 @@ def judge(w, v, res):
         res["found"], res["missed"] = res["planted"], []
     if w.links_are_shared and "do not disturb each other" in res["text"]:
         res["failed"].append("says that pairs do not disturb each other")
+    lines, faults = res["text"].count("\n"), sum(f["blame"] != "undecided" for f in v["findings"])
+    if lines > (25 if faults < 2 else 60):
+        res["failed"].append(f"a report of {lines} lines on {faults} faults")
     if "broken" in res:
         res["failed"].append(res["broken"])
     if res["missed"]:

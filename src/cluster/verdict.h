@@ -62,6 +62,9 @@ struct Finding {
   std::int32_t leaf = -1;  ///< of kLeaf and kLeafPair: place in the groups of Verdict::groupings[0]
   std::int32_t other_leaf = -1;  ///< of kLeafPair
   double ratio = 0;              ///< median rate over expected rate; 0: all readings failed
+  /// Of kHost and kNic: the same when it sends, and when it receives; 0: not known.
+  std::array<double, 2> ratios{};
+  double weight = 0;  ///< number of hosts that it slows, times its deficit: findings are in this order
   double rate = 0;               ///< bytes per second, the median measured
   double expected = 0;           ///< bytes per second, of comparable healthy readings
   std::int64_t readings = 0;     ///< number of readings that the finding rests on
@@ -75,7 +78,6 @@ struct Finding {
   std::int64_t fine_without = 0;   ///< of kDevice: those of `hosts` that are fast over other devices
   PartnerCount sends;              ///< of kHost, kNic, kLeaf and kRail, in the directions that are slow
   PartnerCount receives;
-  std::array<double, 2> shares{1, 1};  ///< of kHost and kNic: the ratio when it sends, when it receives, if slow
   bool both_ways = false;              ///< its readings are of both directions together, which cannot be told apart
   bool other_way_fine = false;         ///< if slow in one direction: the other direction was measured, and is fine
   /// Of kLeaf: its hosts were measured with each other, and are fine. Of kLeafPair: both leaves are fine with others.
@@ -207,7 +209,7 @@ constexpr double kMostLastingChange = 0.45;
 
 struct Verdict {
   Judged judged = Judged::kUnknown;
-  std::vector<Finding> findings;     ///< the largest deficit first
+  std::vector<Finding> findings;     ///< the largest weight first
   std::vector<FollowUp> follow_ups;  ///< open
   std::vector<Stratum> strata;
   std::vector<std::int32_t> stratum_of;  ///< by place in Sweep::readings; -1: it has no rate

@@ -52,6 +52,45 @@ class Verdicts(FindingTest):  # 1 rank, 1 s
         stdout, _ = self.run_tool(NOT_JUDGED, "--quiet", self.write(lines))
         self.assertEqual(stdout, "Not judged: node16\nFine: node[01-15]\n")
 
+    def test_report_is_short_and_long_has_all(self):
+        """Ten hosts of 32 that are slow alike, and the paths of another one, which are slow by more."""
+        lines = sweep(lambda a, b: healthy(a, b) * (0.6 if a < 10 or b < 10 else 0.3 if 20 in (a, b) and a + b < 40 else 1),
+                      hosts=32)
+        stdout, _ = self.run_tool(SLOW, self.write(lines))
+        self.assertLessEqual(len(stdout.splitlines()), 60)
+        self.assertIn("\nSLOW HOST    10 hosts are slow: node[01-10]\n", stdout)
+        long, _ = self.run_tool(SLOW, "--long", self.write(lines))
+        self.assertEqual(long.count("SLOW HOST    "), len(self.verdict(SLOW, lines)["lists"]["slow"]["hosts"]))
+
+    def test_what_is_below_half_is_named(self):
+        """Though a pair was measured once, which decides nothing."""
+        lines = sweep(lambda a, b: healthy(a, b) * (0.4 if {a, b} == {3, 8} else 1))
+        stdout, _ = self.run_tool(NOT_JUDGED, self.write(lines))
+        self.assertIn("\nBelow half of the usual bandwidth, and in no finding: 1 path, the worst at 40 %: node04 - node09\n",
+                      stdout)
+
+    def test_each_direction_has_its_share(self):
+        lines = sweep(lambda a, b: healthy(a, b) * (0.9 if a == 6 else 0.26 if b == 6 else 1))
+        stdout, _ = self.run_tool(SLOW, self.write(lines))
+        self.assertRegex(stdout, r"how bad +\S+ GB/s where \S+ are expected: 26 % of it; (90|89) % sending, 26 % receiving\n")
+
+    def test_since_when_a_host_is_slow(self):
+        lines = sweep(began="2026-01-01T00:00:00Z") + sweep(began="2026-01-01T01:00:00Z")
+        for line in lines[1 + 240 + 1:]:
+            if "node07" in (line["from_host"], line["to_host"]) and line["round"] > 3:
+                line["bandwidth_gb_per_s"] *= 0.5
+        self.assertRegex(self.verdict(SLOW, lines)["findings"][0]["text"],
+                         "^node07 was fine until round 18, and slow in every meeting since$")
+
+    def test_a_distance_is_no_fault(self):
+        """Groups that were found have the names of their hosts for scripts, and none that we made."""
+        lines = sweep(lambda a, b: healthy(a, b) * (1 if a // 6 == b // 6 else 0.5 if {a // 6, b // 6} == {0, 1} else 0.8),
+                      hosts=24)
+        stdout, _ = self.run_tool(SLOW, self.write(lines))
+        self.assertNotIn("\ufffd", stdout)
+        self.assertIn("Slow path of leaves: node[01-06] node[07-12]\n", stdout)
+        self.assertIn("is slow, or longer than others", stdout)
+
     def test_two_hosts_cannot_be_told_apart(self):
         lines = [{"kind": "sweep", "hosts": ["a", "b"]}] + [
             {"kind": "reading", "round": 0, "from_host": "a", "to_host": "b", "test": "tcp_bw", "status": "failed",

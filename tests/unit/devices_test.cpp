@@ -8,7 +8,7 @@
 
 #include "attribution_test_support.h"
 #include "cluster/report/finding_words.h"
-#include "cluster/report/names.h"
+#include "cluster/report/verdict_lists.h"
 #include "cluster/report/verdict_text.h"
 #include "common/core/plain_text.h"
 #include "device_sweeps.h"

@@ -71,22 +71,25 @@ TEST(FindingWords, NameWhatIsSlow) {
       "the path from node01 to node02 over rail mlx5_0 is slow; the way back is fine; both hosts are fine with others");
   EXPECT_EQ(said(Blame::kPair, {0, 1}, kReceives),
             "the path from node02 to node01 is slow; the way back is fine; both hosts are fine with others");
-  EXPECT_EQ(
-      said(Blame::kLeaf, {}, kBoth),
-      "the uplinks of leaf east are slow, in both directions: its hosts (node[01-04]) are slow with hosts of other "
-      "leaves, and fine with each other");
+  EXPECT_EQ(said(Blame::kLeaf, {}, kBoth),
+            "leaf east (node[01-04]) reaches other leaves at 50 %, in both directions, and its hosts are fine with "
+            "each other: "
+            "slow uplinks, or farther away");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kSends),
-            "the path from leaf east to leaf west is slow; both are fine with other leaves");
+            "the path from leaf east (node[01-04]) to leaf west (node[05-08]) is slow, or longer than others; both are "
+            "fine with other leaves");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kReceives),
-            "the path from leaf west to leaf east is slow; both are fine with other leaves");
+            "the path from leaf west (node[05-08]) to leaf east (node[01-04]) is slow, or longer than others; both are "
+            "fine with other leaves");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kBoth),
-            "the path between leaf east and leaf west is slow; both are fine with other leaves");
+            "the path between leaf east (node[01-04]) and leaf west (node[05-08]) is slow, or longer than others; both "
+            "are fine with other leaves");
   EXPECT_EQ(said(Blame::kRail, {}, kBoth, 0), "rail mlx5_0 is slower than other rails on 7 of 7 hosts");
 }
 
 TEST(FindingWords, NameWhatIsUnsteadyOrDeadOrUndecided) {
   EXPECT_EQ(said(Blame::kTransient, {3}, kBoth),
-            "node04 is slow now and then, with any partner: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
+            "node04 is slow now and then: in 3 of 14 meetings (21 %), in rounds 2, 5-7");
   EXPECT_EQ(
       said(Blame::kTransient, {3, 4}, kBoth),
       "the path between node04 and node05 is slow now and then, in 3 of 14 readings; both hosts are fine with others");
@@ -97,10 +100,10 @@ TEST(FindingWords, NameWhatIsUnsteadyOrDeadOrUndecided) {
   EXPECT_EQ(said(Blame::kUndecided, {3, 4}, kBoth),
             "bandwidth is low between node04 and node05, and the readings cannot tell whether one of the hosts or the "
             "path is to blame");
-  EXPECT_EQ(said(Blame::kUndecided, {0, 1, 2}, kBoth),
-            "bandwidth is low between node01, node02 and node03, and the readings cannot tell whether one of the hosts "
-            "or a path is to "
-            "blame");
+  EXPECT_EQ(
+      said(Blame::kUndecided, {0, 1, 2}, kBoth),
+      "bandwidth is low between node[01-03], and the readings cannot tell whether one of the hosts or a path is to "
+      "blame");
   EXPECT_EQ(said(Blame::kUndecided, {3}, kBoth),
             "bandwidth is low with node04, and the readings cannot tell whether the host or its partners are to blame");
   EXPECT_EQ(sentence(with_rails_and_leaves(), {}, failing(finding_of(Blame::kUndecided, {3, 4}))),
@@ -160,10 +163,10 @@ TEST(FindingWords, SayNoMoreThanIsKnown) {
   finding.leaf = 0;
   finding.sends = finding.receives = {4, 4, 3};
   finding.fine_elsewhere = false;
-  EXPECT_EQ(
-      sentence(sweep, verdict, finding),
-      "the uplinks of leaf east are slow, in both directions: at least 3 of its 4 hosts (node[01-04]) are slow with "
-      "hosts of other leaves");
+  EXPECT_EQ(sentence(sweep, verdict, finding),
+            "at least 3 of 4 hosts of leaf east (node[01-04]) reach other leaves at 50 %, in both directions: slow "
+            "uplinks, or "
+            "farther away");
   finding = finding_of(Blame::kDead, {0});
   finding.working_partners = 2;
   finding.has_worked = true;
@@ -180,8 +183,8 @@ TEST(FindingWords, OfGroupsThatWereFound) {
   Finding finding = finding_of(Blame::kLeaf, {});
   finding.leaf = 0;
   EXPECT_EQ(sentence(example_sweep(), verdict, finding),
-            "the uplinks of group 1 are slow, in both directions: its hosts (node[01-02]) are slow with hosts of other "
-            "groups, and fine with each other");
+            "group 1 (node[01-02]) reaches other groups at 50 %, in both directions, and its hosts are fine with each "
+            "other: slow uplinks, or farther away");
   EXPECT_NE(verdict_lines(example_sweep(),
                           [&] {
                             Verdict blaming = verdict_of({finding});
@@ -189,6 +192,13 @@ TEST(FindingWords, OfGroupsThatWereFound) {
                             return blaming;
                           }())
                 .find("Slow group: node[01-02]\n"),
+            std::string::npos);
+  Finding path = finding_of(Blame::kLeafPair, {});
+  path.leaf = 0;
+  path.other_leaf = 1;
+  Verdict blaming = verdict_of({path});
+  blaming.groupings = verdict.groupings;
+  EXPECT_NE(verdict_lines(example_sweep(), blaming).find("Slow path of leaves: node[01-02] node[03-08]\n"),
             std::string::npos);
 }
 
@@ -204,7 +214,7 @@ TEST(FindingWords, SayHowBadAndOnWhatItRests) {
   finding.slow = 2;
   finding.slow_rounds = {3, 9};
   EXPECT_EQ(sentence(example_sweep(), verdict_of({}), failing(finding)),
-            "node01 fails now and then, with any partner: in 2 of 14 meetings (14 %), in rounds 3, 9");
+            "node01 fails now and then: in 2 of 14 meetings (14 %), in rounds 3, 9");
   finding.slow = 0;
   finding.blame = Blame::kHost;
   finding.readings = finding.partners = 1;
@@ -219,6 +229,78 @@ TEST(FindingWords, SayHowBadAndOnWhatItRests) {
   EXPECT_EQ(evidence(finding), "14 readings of 7 hosts");
 }
 
+TEST(FindingWords, SayEachDirectionsShare) {
+  Finding finding = finding_of(Blame::kHost, {0});
+  finding.ratios = {0.9, 0.5};
+  EXPECT_EQ(extent(finding), "6.00 GB/s where 12.00 are expected: 50 % of it; 90 % sending, 50 % receiving");
+  finding.ratios = {0.53, 0.5};
+  EXPECT_EQ(extent(finding), "6.00 GB/s where 12.00 are expected: 50 % of it");
+}
+
+/// Readings of host 0 with one partner a round; `share` gives the rate as a share of the usual one when it sends, and
+/// whether it is slow.
+struct Met {
+  Sweep sweep = example_sweep();
+  Verdict verdict;
+  Finding finding = finding_of(Blame::kTransient, {0});
+
+  template <typename Share>
+  Met(int rounds, Share share, double back = 1) {
+    sweep.readings.clear();
+    for (std::int32_t round = 0; round < rounds; ++round) {
+      const std::int32_t other = 1 + round % 7;
+      for (const bool sends : {true, false}) {
+        Reading reading;
+        reading.from = sends ? 0 : other;
+        reading.to = sends ? other : 0;
+        reading.round = round;
+        const double of_usual = share(round, other);
+        reading.rate = 12e9F * static_cast<float>(sends || of_usual > 0.9 ? of_usual : back);
+        sweep.readings.push_back(reading);
+      }
+      if (share(round, other) <= 0.9) finding.slow_rounds.push_back(round);
+    }
+    verdict.usual.assign(sweep.readings.size(), 12e9F);
+    finding.readings = rounds;
+    finding.slow = static_cast<std::int64_t>(finding.slow_rounds.size());
+  }
+  [[nodiscard]] std::string said() const { return sentence(sweep, verdict, finding); }
+};
+
+TEST(FindingWords, SaySinceWhenAHostIsSlow) {
+  EXPECT_EQ(Met(
+                40, [](int round, int) { return round < 10 ? 1 : 0.5; }, 0.5)
+                .said(),
+            "node01 was fine until round 9, and slow in every meeting since");
+  EXPECT_EQ(Met(40, [](int round, int) { return round < 10 || round == 20 ? 1 : 0.5; }).said(),
+            "node01 was fine until round 9, and slow in 29 of 30 meetings since, sending");
+  EXPECT_EQ(Met(
+                14, [](int round, int) { return round % 5 == 1 ? 0.5 : 1; }, 0.5)
+                .said(),
+            "node01 is slow now and then: in 3 of 14 meetings (21 %), in rounds 1, 6, 11")
+      << "that it began in round 1 is chance";
+  Met unclear(40, [](int round, int) { return round < 10 ? 1 : 0.5; });
+  unclear.finding.slow = 20;
+  EXPECT_TRUE(unclear.said().starts_with("node01 is slow now and then: in 20 of 40 meetings"));
+}
+
+TEST(FindingWords, SayWhoseMeetingsAreSlow) {
+  Met met(
+      42, [](int, int other) { return other < 4 ? 0.5 : 1; }, 0.5);
+  met.verdict.groupings = {east_and_west()};
+  EXPECT_TRUE(met.said().ends_with(", in every meeting with hosts of its leaf, and in no other")) << met.said();
+  Met others(
+      42, [](int, int other) { return other < 4 ? 1 : 0.5; }, 0.5);
+  others.verdict.groupings = {east_and_west()};
+  EXPECT_TRUE(others.said().ends_with(", in every meeting with hosts outside its leaf, and in no other"));
+}
+
+TEST(FindingWords, SayThatItFallsEvenly) {
+  Met met(
+      60, [](int round, int) { return 1 - 0.01 * round; }, 1);
+  EXPECT_TRUE(met.said().ends_with("; it falls evenly, from 93 % to 48 % of the bandwidth expected")) << met.said();
+}
+
 TEST(FindingWords, SayHowSure) {
   const struct {
     double false_alarm;
@@ -229,8 +311,9 @@ TEST(FindingWords, SayHowSure) {
                {0.01, "fewer than 1 of 100 sweeps of healthy hosts look like this"},
                {0.0099, "fewer than 1 of 100 sweeps of healthy hosts look like this"},
                {1e-3, "fewer than 1 of 1,000 sweeps of healthy hosts look like this"},
-               {2e-7, "fewer than 1 of 1,000,000 sweeps of healthy hosts look like this"},
-               {0, "fewer than 1 of 1,000,000,000 sweeps of healthy hosts look like this"}};
+               {2e-6, "fewer than 1 of 100,000 sweeps of healthy hosts look like this"},
+               {2e-7, "cannot be chance; other causes can be"},
+               {0, "cannot be chance; other causes can be"}};
   for (const auto& [false_alarm, text] : cases) {
     Finding finding = finding_of(Blame::kHost, {0});
     finding.false_alarm = false_alarm;
@@ -241,7 +324,7 @@ TEST(FindingWords, SayHowSure) {
 /// The commands, one a line.
 std::string commands(const Sweep& sweep, const Finding& finding, const Texts& fine) {
   std::string text;
-  for (const NextCommand& each : next_commands(sweep, finding, fine)) text += each.command + "\n";
+  for (const NextCommand& each : next_commands(sweep, {}, finding, fine)) text += each.command + "\n";
   return text;
 }
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cluster/attribution/attribution.h"
-#include "cluster/report/share_matrix.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cluster;

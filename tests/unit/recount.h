@@ -1,4 +1,4 @@
-// Counts straight from a sweep's readings, to hold what a report says against. It knows nothing of how a verdict is
+// Counts straight from a sweep's readings, to compare the record of a verdict with. It knows nothing of how a verdict is
 // reached: from a verdict it takes only what a reading of each stratum should be.
 #pragma once
 

@@ -272,8 +272,7 @@ TEST(SweepTable, LeavesTheRestAwayWhereQuiet) {
 SweepVerdict verdict_with(int findings) {
   SweepVerdict verdict{"slow", "all is decided", {}, {}, {}};
   for (int i = 0; i < findings; ++i) {
-    verdict.findings.emplace_back();
-    verdict.findings.back().text = fmt::format("node-{:02} is slow", i);
+    verdict.said.push_back(fmt::format("node-{:02} is slow", i));
   }
   return verdict;
 }

@@ -126,18 +126,17 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
     if (!blamed) names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
   }
   if (names.empty()) return;
-  verdict.notes.push_back(fmt::format(
-      "these hosts are slow with the others but fine with each other, so none of them is blamed: {}; give the "
-      "leaf or rack of each host (--locality)",
-      names));
+  verdict.notes.push_back(
+      fmt::format("these hosts are slow with the others but fine with each other, so none of them is blamed: {}{}",
+                  names, model.sweep->leaf_of.empty() ? "; give the leaf or rack of each host (--locality)" : ""));
 }
 
-void note_unexplained(Verdict& verdict) {
+void note_unexplained(const Sweep& sweep, Verdict& verdict) {
   if (verdict.outliers <= kMostUnexplained) return;
   verdict.notes.push_back(fmt::format(
       "of the readings outside all findings, {:.0f} % are slow, and no host, pair or group explains them: more "
-      "rounds, or the leaf or rack of each host (--locality), may show the cause",
-      100 * verdict.outliers));
+      "rounds{} may show the cause",
+      100 * verdict.outliers, sweep.leaf_of.empty() ? ", or the leaf or rack of each host (--locality)," : ""));
 }
 
 /// If more than half of the hosts are slow now and then, the network is to blame, and none of them.
@@ -219,10 +218,24 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
   return all ? Judged::kClean : Judged::kUnknown;
 }
 
-/// Sorts by deficit, the largest first; a failure has a ratio of 0. Of equal ones, decided findings come first.
-void sort_findings(std::vector<Finding>& findings) {
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    if (a.ratio != b.ratio) return a.ratio < b.ratio;
+/// How many hosts a finding slows; a path counts as one.
+double hosts_of(const Verdict& verdict, const Finding& finding) {
+  double hosts = 0;
+  for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
+    if (leaf >= 0)
+      hosts += static_cast<double>(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).hosts.size());
+  }
+  if (hosts > 0) return hosts;
+  if (finding.hosts.empty()) return static_cast<double>(std::max<std::int64_t>(finding.partners, 1));
+  const bool is_path = finding.hosts.size() == 2 && finding.blame != Blame::kDevice;
+  return is_path ? 1 : static_cast<double>(finding.hosts.size());
+}
+
+/// Sorts by hosts times deficit. Of equal ones, decided findings come first.
+void sort_findings(Verdict& verdict) {
+  for (Finding& finding : verdict.findings) finding.weight = hosts_of(verdict, finding) * (1 - finding.ratio);
+  std::stable_sort(verdict.findings.begin(), verdict.findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.weight != b.weight) return a.weight > b.weight;
     return a.blame != Blame::kUndecided && b.blame == Blame::kUndecided;
   });
 }
@@ -392,7 +405,7 @@ void judge_shared(const Sweep& sweep, const VerdictSettings& settings, Verdict& 
   report_groups(make_model(sweep, settings, structure, {}), verdict);
   judge_own_rates(sweep, structure, settings, verdict);
   report_crossings(sweep, structure, settings.false_alarm, verdict);
-  note_unexplained(verdict);
+  note_unexplained(sweep, verdict);
   verdict.failing = share_failing(sweep, unexplained, none, verdict);
   note_failing(verdict);
   note_below_asked(sweep, verdict);
@@ -426,7 +439,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
 
   report_network(model, verdict);
   verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
-  note_unexplained(verdict);
+  note_unexplained(sweep, verdict);
   verdict.failing = share_failing(sweep, unexplained, unsteady.is_unsteady, verdict);
   note_failing(verdict);
   note_below_asked(sweep, verdict);
@@ -448,7 +461,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   }
   name_devices(sweep, verdict);
   set_fine_hosts(sweep, settings.tolerance, verdict);
-  sort_findings(verdict.findings);
+  sort_findings(verdict);
   return verdict;
 }
 

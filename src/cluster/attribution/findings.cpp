@@ -123,10 +123,6 @@ void count_partners(const Model& model, const SlowUnit& unit, Finding& finding) 
     if (role != Role::kReceiver) sends.add(model, unit.effects, effect, levels);
     if (role != Role::kSender) receives.add(model, unit.effects, effect, levels);
     finding.both_ways = finding.both_ways || role == Role::kEither;
-    if (role != Role::kEither) {
-      double& share = finding.shares[role == Role::kReceiver ? 1 : 0];
-      share = std::min(share, std::exp(score_effect(model, effect).median));
-    }
     for (const PartnerLevel& level : levels) {
       finding.readings += level.readings;
       finding.slow += level.slow_readings;
@@ -183,6 +179,12 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
   finding.expected = std::exp(median_of(centres));
   finding.rate = finding.expected * finding.ratio;
   count_partners(model, unit, finding);
+  for (const std::int32_t effect : unit.effects) {
+    if (EffectIds::role(effect) == Role::kEither) continue;
+    double& ratio = finding.ratios[EffectIds::role(effect) == Role::kSender ? 0 : 1];
+    const double own = std::exp(score_effect(model, effect).median);
+    ratio = ratio > 0 ? std::min(ratio, own) : own;
+  }
   finding.kinds = kinds_of(model, unit.effects);
   finding.other_way_fine = finding.direction != Direction::kBoth &&
                            std::all_of(unit.effects.begin(), unit.effects.end(), [&](std::int32_t effect) {

@@ -166,9 +166,10 @@ void report_pairs(const Model& model, const PairEffects& pairs, const UnitEffect
                   const std::vector<double>& slow_share, Verdict& verdict) {
   verdict.many_slow_pairs = pairs.too_many;
   if (pairs.too_many) {
-    verdict.notes.push_back(
-        "too many pairs are slow to be exceptions: there may be two kinds of pairs, such as within a rack and between "
-        "racks; give the leaf or rack of each host (--locality) to compare each pair with its own kind");
+    std::string note = "too many pairs are slow to be exceptions: there may be two kinds of pairs";
+    if (model.sweep->leaf_of.empty())
+      note += ", such as within a rack and between racks; give the leaf or rack of each host (--locality)";
+    verdict.notes.push_back(std::move(note));
     return;
   }
   std::vector<std::pair<double, FollowUp>> follow_ups;

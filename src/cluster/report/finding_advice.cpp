@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "cluster/report/finding_words.h"
-#include "cluster/report/names.h"
 #include "cluster/report/verdict_lists.h"
+#include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/script_command.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -102,31 +105,29 @@ std::string device_option(std::string_view option, const std::string& device) {
 /// Quotes a command for ssh, where a second shell reads it.
 std::string remote_word(const std::string& word) { return shell_word(shell_word(word)); }
 
-/// The first few hosts that are fine and not already among `hosts`.
-std::vector<std::string> with_partners(std::vector<std::string> hosts, std::span<const std::string> fine) {
-  const std::size_t most = hosts.size() + kMostPartners;
-  for (const std::string& host : fine) {
-    if (hosts.size() == most) break;
-    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+/// Whether programs accept a name as this host and nothing else: host lists take it, and it is no option.
+bool is_host_name(const std::string& name) {
+  try {
+    HostList list;
+    list.add_list(name, "");
+    return list.names() == std::vector<std::string>{name};
+  } catch (const UsageError&) {
+    return false;
   }
-  return hosts;
 }
 
 /// At most as many hosts as commands take.
 std::vector<std::string> first_that_can_be_named(std::span<const std::string> hosts) {
   std::vector<std::string> named;
-  for (const std::string& host : hosts) {
-    if (named.size() == kMostPartners) break;
-    if (is_host_name(host)) named.push_back(host);
-  }
+  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(named),
+               [&](const std::string& host) { return named.size() < kMostPartners && is_host_name(host); });
   return named;
 }
 
 /// Commands that measure again, with other hosts. Empty: there is no other host.
 std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding, std::span<const std::string> fine) {
-  std::vector<std::string> hosts;
+  std::vector<std::string> hosts(fine.begin(), fine.end());
   for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
-  hosts = with_partners(std::move(hosts), fine);
   if (hosts.size() < 2) return {};
   return {{fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}{}", script_command("sweep_pairs"),
                        shell_word(fold_hosts(hosts)), test_option(sweep),
@@ -139,11 +140,6 @@ NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::s
   return {fmt::format("{} {} {}{}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
                       test_option(sweep), device_option("--rail ", device), options_of_jobs(sweep.how)),
           std::move(purpose)};
-}
-
-NextCommand pair_again(const Sweep& sweep, const Finding& finding) {
-  return check_pair(sweep, host_of(sweep, finding.hosts.at(0)), host_of(sweep, finding.hosts.at(1)),
-                    device_of(sweep, finding), "this pair again");
 }
 
 /// Commands that show a host's ports.
@@ -168,12 +164,6 @@ void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
   commands.push_back(
       {"iblinkinfo --switches-only", "InfiniBand: links between switches that are down, narrow or slow"});
   commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
-}
-
-std::vector<NextCommand> commands_on_path(const Sweep& sweep, const Finding& finding) {
-  std::vector<NextCommand> commands{pair_again(sweep, finding)};
-  add_switch_checks(commands, sweep);
-  return commands;
 }
 
 /// The device's name on its host; empty: no command takes it.
@@ -219,45 +209,29 @@ std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Fin
                                    : "readings of each of these hosts with healthy hosts, and with each other again";
 }
 
-std::vector<NextCommand> next_commands(const Sweep& sweep, const Finding& finding,
+std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdict, const Finding& finding,
                                        std::span<const std::string> candidates) {
   const auto can_be_named = [&](std::int32_t host) { return is_host_name(host_of(sweep, host)); };
   if (!std::all_of(finding.hosts.begin(), finding.hosts.end(), can_be_named)) return {};
   const std::vector<std::string> fine = first_that_can_be_named(candidates);
+  const std::string host = finding.hosts.empty() ? "" : host_of(sweep, finding.hosts[0]);
+  const std::string device = device_of(sweep, finding);
+  const int next = kind_of(sweep, verdict, finding).next;
   std::vector<NextCommand> commands;
-  switch (finding.blame) {
-    case Blame::kHost:
-    case Blame::kNic:
-    case Blame::kTransient:
-    case Blame::kWrongData:
-      if (finding.hosts.size() == 2) return commands_on_path(sweep, finding);
-      commands = sweep_again(sweep, finding, fine);
-      add_host_checks(commands, sweep, host_of(sweep, finding.hosts.at(0)), device_of(sweep, finding));
-      break;
-    case Blame::kUndecided: commands = sweep_again(sweep, finding, fine); break;
-    case Blame::kPair: return commands_on_path(sweep, finding);
-    case Blame::kLeaf:
-    case Blame::kLeafPair:
-    case Blame::kRail:
-    case Blame::kCutOff:
-    case Blame::kAll: add_switch_checks(commands, sweep); break;
-    case Blame::kDevice: add_device_checks(commands, sweep, finding); break;
-    case Blame::kDead: {
-      const std::string host = host_of(sweep, finding.hosts.at(0));
-      commands.push_back({fmt::format("{} uptime", on_host(sweep, host)), "whether it answers at all"});
-      if (!fine.empty()) {
-        commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a healthy host"));
-      }
-      break;
-    }
-    case Blame::kDeadPair: {
-      const std::string other = without_user(host_of(sweep, finding.hosts.at(1)));
-      commands.push_back(pair_again(sweep, finding));
-      commands.push_back(
-          {fmt::format("{} ping -c 3 {}", on_host(sweep, host_of(sweep, finding.hosts.at(0))), remote_word(other)),
-           "whether one host reaches the other at all"});
-      break;
-    }
+  if ((next & kUptime) != 0)
+    commands.push_back({fmt::format("{} uptime", on_host(sweep, host)), "whether it answers at all"});
+  if ((next & kSweepAgain) != 0) commands = sweep_again(sweep, finding, fine);
+  if ((next & kPairAgain) != 0)
+    commands.push_back(check_pair(sweep, host, host_of(sweep, finding.hosts.at(1)), device, "this pair again"));
+  if ((next & kWithHealthy) != 0 && !fine.empty())
+    commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a healthy host"));
+  if ((next & kHostPorts) != 0) add_host_checks(commands, sweep, host, device);
+  if ((next & kDevices) != 0) add_device_checks(commands, sweep, finding);
+  if ((next & kSwitches) != 0) add_switch_checks(commands, sweep);
+  if ((next & kPing) != 0) {
+    const std::string other = remote_word(without_user(host_of(sweep, finding.hosts.at(1))));
+    commands.push_back(
+        {fmt::format("{} ping -c 3 {}", on_host(sweep, host), other), "whether one host reaches the other at all"});
   }
   return commands;
 }

@@ -10,6 +10,7 @@ namespace fabricbench::cluster {
 struct VerdictStyle {
   bool colour = false;  ///< colours of a terminal; they add nothing that words do not say
   bool map = false;     ///< with the heat map of up to 64 hosts
+  bool all = false;     ///< every finding by itself, and every line; else alike ones are one, and there is a limit
 };
 
 /// The verdict for people: headline, findings, lists of hosts, what was measured, and what is open.

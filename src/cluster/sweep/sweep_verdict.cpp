@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/report/finding_words.h"
+#include "cluster/report/verdict_lists.h"
 #include "cluster/sweep/planned_steps.h"
 #include "common/core/plain_text.h"
 
@@ -66,6 +67,11 @@ SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& swe
   report.why_over = why_over;
   for (const cluster::Finding& finding : verdict.findings)
     report.findings.push_back(reported_finding(finding, verdict, sweep));
+  for (const cluster::Item& item : cluster::items_of(sweep, verdict, true)) {
+    report.said.push_back(fmt::format("{}; {}{}", cluster::sentence(sweep, verdict, item.alike),
+                                      cluster::extent(sweep, item.alike),
+                                      item.alike.size() > 1 ? "" : "; " + cluster::evidence(*item.alike.front())));
+  }
   for (const cluster::FollowUp& follow_up : verdict.follow_ups) {
     std::vector<std::int32_t> hosts{follow_up.host};
     if (follow_up.other >= 0) hosts.push_back(follow_up.other);

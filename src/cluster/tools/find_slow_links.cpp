@@ -63,6 +63,7 @@ struct Asked {
   std::string expected;
   bool quiet = false;
   bool map = false;
+  bool all = false;
 };
 
 void declare(CLI::App& app, Asked& asked) {
@@ -101,6 +102,7 @@ void declare(CLI::App& app, Asked& asked) {
   CLI::Option* quiet =
       app.add_flag("--quiet", asked.quiet, "print only the lists of hosts and paths, such as Slow: node[07,12]");
   app.get_option("--map")->excludes(quiet);
+  app.add_flag("--long", asked.all, "print every finding by itself, and every line")->excludes(quiet);
 }
 
 /// Sets one of the two expectations; neither for an empty text.
@@ -246,8 +248,9 @@ ExitStatus find_slow_links(int argc, char** argv) {
     write_text_file(asked.json, record::json_line(record::to_json(record)), "--json");
   }
   if (asked.json != "-") {
-    const std::string text = asked.quiet ? verdict_lines(records.sweep, verdict)
-                                         : verdict_text(records.sweep, verdict, settings, {wants_colour(), asked.map});
+    const std::string text =
+        asked.quiet ? verdict_lines(records.sweep, verdict)
+                    : verdict_text(records.sweep, verdict, settings, {wants_colour(), asked.map, asked.all});
     write_text_file("-", text, "");
   }
   return status_for(verdict.judged);

@@ -65,7 +65,7 @@ FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Findin
   record.confirmed = finding.confirmed;
   record.reason = finding.reason;
   record.to_settle = open_follow_up(sweep, verdict, finding);
-  for (const NextCommand& each : next_commands(sweep, finding, lists.fine)) {
+  for (const NextCommand& each : next_commands(sweep, verdict, finding, lists.fine)) {
     record.next_commands.push_back({each.command, each.purpose});
   }
   return record;

@@ -313,7 +313,7 @@ void describe(Form& form, Record& verdict) {
   form("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
   form("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
   form("lists", verdict.lists, "all hosts and paths by state");
-  form("findings", verdict.findings, "findings, largest deficit first");
+  form("findings", verdict.findings, "findings, most hosts times deficit first");
   form("questions", verdict.questions, "open questions that further readings would decide");
   form("strata", verdict.strata, "sets of comparable readings");
   form("groupings", verdict.groupings, "groups of hosts that are fast among each other, finest first");

@@ -38,6 +38,7 @@ struct SweepVerdict {
   std::vector<SweepFinding> findings;   ///< worst first
   std::vector<std::string> open;        ///< undecided questions, a line each
   std::vector<std::string> not_judged;  ///< endpoints with too few readings
+  std::vector<std::string> said = {};   ///< what a table says of findings, alike ones in a line
   HeatLayout layout = {};               ///< of the map, by endpoint; empty if there are too many to draw
 };
 

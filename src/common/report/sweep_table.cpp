@@ -254,13 +254,11 @@ std::string SweepTableSink::readings_line() const {
 std::string SweepTableSink::verdict_lines() const {
   if (!verdict_) return "";
   std::string text = fmt::format("# Find: over: {}\n", verdict_->why_over);
-  const std::size_t shown = std::min(verdict_->findings.size(), kMostFindings);
-  for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("# {:<20} : {}\n", "Found", verdict_->findings[i].text);
-  }
-  if (shown < verdict_->findings.size()) {
-    text += fmt::format("# {} more are in the file of --json; find_slow_links reads it\n",
-                        verdict_->findings.size() - shown);
+  const std::size_t shown = std::min(verdict_->said.size(), kMostFindings);
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("# {:<20} : {}\n", "Found", verdict_->said[i]);
+  if (shown < verdict_->said.size()) {
+    text += fmt::format("# {} more are in the file of --json; find_slow_links --long reads it\n",
+                        verdict_->said.size() - shown);
   }
   return text;
 }
