@@ -64,13 +64,13 @@ struct Finding {
   double ratio = 0;              ///< median rate over expected rate; 0: all readings failed
   /// Of kHost and kNic: the same when it sends, and when it receives; 0: not known.
   std::array<double, 2> ratios{};
-  double weight = 0;  ///< number of hosts that it slows, times its deficit: findings are in this order
-  double rate = 0;               ///< bytes per second, the median measured
-  double expected = 0;           ///< bytes per second, of comparable healthy readings
-  std::int64_t readings = 0;     ///< number of readings that the finding rests on
-  std::int64_t failed = 0;       ///< of these, failed ones
-  std::int64_t slow = 0;  ///< of these, slow ones; of a kTransient host, `readings` and `slow` count meetings; of
-                          ///< kWrongData: those with wrong data
+  double weight = 0;          ///< number of hosts that it slows, times its deficit: findings are in this order
+  double rate = 0;            ///< bytes per second, the median measured
+  double expected = 0;        ///< bytes per second, of comparable healthy readings
+  std::int64_t readings = 0;  ///< number of readings that the finding rests on
+  std::int64_t failed = 0;    ///< of these, failed ones
+  std::int64_t slow = 0;      ///< of these, slow ones; of a kTransient host, `readings` and `slow` count meetings; of
+                              ///< kWrongData: those with wrong data
   std::vector<std::int32_t> slow_rounds;  ///< of a kTransient host: the rounds in which it was slow, ascending
   std::int64_t partners = 0;              ///< number of different partners; of leaves and rails, of their own hosts
   std::int64_t slow_partners = 0;  ///< of kHost, kNic and kDevice: partners with which it is slow in any direction
@@ -78,8 +78,8 @@ struct Finding {
   std::int64_t fine_without = 0;   ///< of kDevice: those of `hosts` that are fast over other devices
   PartnerCount sends;              ///< of kHost, kNic, kLeaf and kRail, in the directions that are slow
   PartnerCount receives;
-  bool both_ways = false;              ///< its readings are of both directions together, which cannot be told apart
-  bool other_way_fine = false;         ///< if slow in one direction: the other direction was measured, and is fine
+  bool both_ways = false;       ///< its readings are of both directions together, which cannot be told apart
+  bool other_way_fine = false;  ///< if slow in one direction: the other direction was measured, and is fine
   /// Of kLeaf: its hosts were measured with each other, and are fine. Of kLeafPair: both leaves are fine with others.
   bool fine_elsewhere = false;
   std::int64_t other_rails = 0;  ///< of kNic: other rails of the host that were tried

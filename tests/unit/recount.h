@@ -1,5 +1,5 @@
-// Counts straight from a sweep's readings, to compare the record of a verdict with. It knows nothing of how a verdict is
-// reached: from a verdict it takes only what a reading of each stratum should be.
+// Counts straight from a sweep's readings, to compare the record of a verdict with. It knows nothing of how a verdict
+// is reached: from a verdict it takes only what a reading of each stratum should be.
 #pragma once
 
 #include <algorithm>

@@ -137,7 +137,8 @@ void OwnRates::find_usual() {
     const double reached = (1 - 2 * settings_.tolerance) * quantile(own, kUpper);
     std::vector<double> near;
     for (const auto& [host, of_host] : hosts) {
-      std::copy_if(of_host.begin(), of_host.end(), std::back_inserter(near), [&](double rate) { return rate >= reached; });
+      std::copy_if(of_host.begin(), of_host.end(), std::back_inserter(near),
+                   [&](double rate) { return rate >= reached; });
     }
     const double usual = median_of(near);
     std::vector<double> distances;
@@ -167,7 +168,8 @@ void OwnRates::find_units() {
     const bool far_is_known = far != usual_.end();
     const bool near_is_known = within != usual_.end();
     // A pair alone shows what its hosts can do, unless the path between groups is slower than they are.
-    const bool path_is_as_fast = !near_is_known || (far_is_known && far->second >= (1 - settings_.tolerance) * within->second);
+    const bool path_is_as_fast =
+        !near_is_known || (far_is_known && far->second >= (1 - settings_.tolerance) * within->second);
     const auto& own = near ? within : far;
     if (own == usual_.end()) continue;
     const double best = near_is_known ? std::max(within->second, own->second) : own->second;
@@ -399,7 +401,8 @@ void OwnRates::report_paths() {
     const bool all = std::cmp_equal(slow, readings.size());
     if (all && slow <= settings_.pair_readings) {
       const auto more = static_cast<std::int32_t>(settings_.pair_readings + 1 - slow);
-      verdict_.follow_ups.push_back({.host = from, .other = to, .rail = from_rail, .readings = more, .why = "slow alone or near"});
+      verdict_.follow_ups.push_back(
+          {.host = from, .other = to, .rail = from_rail, .readings = more, .why = "slow alone or near"});
       continue;
     }
     if (!all) {
@@ -440,8 +443,8 @@ void OwnRates::report_paths() {
   }
 }
 
-/// Hosts without two fast readings in each direction, and hosts that may have become slow: none of their latest readings
-/// is fast.
+/// Hosts without two fast readings in each direction, and hosts that may have become slow: none of their latest
+/// readings is fast.
 void OwnRates::find_open_hosts() {
   constexpr std::ptrdiff_t kLatest = 4;
   std::set<std::int32_t> open(verdict_.not_judged.begin(), verdict_.not_judged.end());
@@ -452,7 +455,8 @@ void OwnRates::find_open_hosts() {
     const auto fast = std::count_if(unit.readings.begin(), unit.readings.end(),
                                     [](const OwnReading& reading) { return !reading.is_slow; });
     const auto latest = unit.readings.end() - std::min<std::ptrdiff_t>(kLatest, std::ssize(unit.readings));
-    const bool is_late_slow = std::all_of(latest, unit.readings.end(), [](const OwnReading& each) { return each.is_slow; });
+    const bool is_late_slow =
+        std::all_of(latest, unit.readings.end(), [](const OwnReading& each) { return each.is_slow; });
     if (fast < 2 || is_late_slow) open.insert(id.host);
   }
   for (std::size_t host = 0; host < sweep_.hosts.size(); ++host) {

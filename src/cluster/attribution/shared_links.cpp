@@ -165,7 +165,7 @@ double mean_of(const std::vector<double>& values) {
 /// Student's t of each contrast, with the variance within all leaves of that direction: one leaf's own few rounds tell
 /// little of it.
 std::map<std::pair<std::int32_t, bool>, Contrast> tested(const Contrasts& contrasts) {
-  constexpr std::size_t kLeast = 4;          // rounds
+  constexpr std::size_t kLeast = 4;           // rounds
   constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
   std::array<double, 2> squares{};
   std::array<double, 2> degrees{};
@@ -241,7 +241,7 @@ double usual_crossing(const std::vector<std::vector<Crossing>>& rounds, const st
 SharedLinks find_shared_links(const Sweep& sweep) {
   constexpr double kGain = 0.1;  // of the median, as a logarithm: more than drift within a few rounds
   constexpr double kLargeGain = 0.15;
-  constexpr double kShare = 0.25;     // of readings with a large gain: collisions are by chance
+  constexpr double kShare = 0.25;    // of readings with a large gain: collisions are by chance
   constexpr std::size_t kPairs = 2;  // with a large gain, and no host in common: one host may be slow now and then
   SharedLinks links;
   std::vector<double> gains;
@@ -269,9 +269,9 @@ SharedLinks find_shared_links(const Sweep& sweep) {
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  links.are_shared = hosts.size() >= 2 * kPairs &&
-                     (median_of(gains) > kGain ||
-                      static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size()));
+  links.are_shared =
+      hosts.size() >= 2 * kPairs &&
+      (median_of(gains) > kGain || static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size()));
   return links;
 }
 
@@ -294,7 +294,7 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
 }
 
 void report_crossings(const Sweep& sweep, const Structure& structure, double false_alarm, Verdict& verdict) {
-  constexpr double kLeast = 0.15;  // of the deficit, as a logarithm: leaves of few hosts differ by chance
+  constexpr double kLeast = 0.15;    // of the deficit, as a logarithm: leaves of few hosts differ by chance
   constexpr double kStricter = 0.1;  // collisions are no normal noise
   if (structure.levels.empty()) return;
   const Nearness& leaves = structure.levels.front();
@@ -310,7 +310,8 @@ void report_crossings(const Sweep& sweep, const Structure& structure, double fal
     Contrast found;
     for (const auto& [leaf, contrast] : all) {
       const double chance = std::min(1.0, contrast.chance * 2 * leaves.parts);
-      if (leaf.first == large || contrast.mean > -kLeast || chance >= kStricter * false_alarm || contrast.mean >= found.mean)
+      if (leaf.first == large || contrast.mean > -kLeast || chance >= kStricter * false_alarm ||
+          contrast.mean >= found.mean)
         continue;
       found = contrast;
       worst = leaf;

@@ -151,7 +151,7 @@ struct Planner::Outlook {
   SweepProgress progress;
   std::int64_t at_once = 1;  // the most pairs
   OfSchedule next;
-  int parts = 1;         // of a whole round
+  int parts = 1;        // of a whole round
   bool is_due = false;  // the next round of the schedule is due, whatever the verdict
 
   [[nodiscard]] std::int64_t whole_round() const { return next.place / parts; }
@@ -268,8 +268,7 @@ PlannedRound Planner::next_to_find(const Sweep& sweep, const Verdict& verdict, c
   }
   const bool may_tell_groups = extra_left > 0 && may_repeat(outlook);
   const bool any_left = !outlook.next.meetings.empty();
-  const bool everybody_tells = any_left && verdict.groups_are_open &&
-                               outlook.whole_round() < most_rounds_for_groups();
+  const bool everybody_tells = any_left && verdict.groups_are_open && outlook.whole_round() < most_rounds_for_groups();
   if (may_tell_groups && verdict.groups_are_open) {
     // With very many open groups, rounds for all hosts show more, as long as there are any.
     const std::int64_t most = everybody_tells ? std::min(kMostRoundsBetween, extra_left) : extra_left;
@@ -335,8 +334,7 @@ std::optional<PlannedRound> Planner::round_to_probe(const Sweep& sweep, const Ve
 }
 
 /// Where links are shared, hosts are judged by readings near each other, and alone where these are missing.
-PlannedRound Planner::next_with_shared_links(const Sweep& sweep, const Verdict& verdict,
-                                             const Outlook& outlook) const {
+PlannedRound Planner::next_with_shared_links(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const {
   constexpr std::int64_t kHostsOfLightLoad = 32;  // one pair of so many hosts hardly meets another one
   const std::int64_t extra_left = extra_rounds_left(outlook);
   if (extra_left > 0) {
@@ -355,7 +353,8 @@ PlannedRound Planner::next_with_shared_links(const Sweep& sweep, const Verdict& 
   const std::int64_t at_once = std::max<std::int64_t>(plan_.schedule.endpoints / kHostsOfLightLoad, 1);
   PlannedRound round;
   if (extra_left > 0) {
-    round.meetings = pairs_alone_of(sweep, outlook.progress, verdict, verdict.not_judged, static_cast<std::size_t>(at_once));
+    round.meetings =
+        pairs_alone_of(sweep, outlook.progress, verdict, verdict.not_judged, static_cast<std::size_t>(at_once));
     round.why = "alone, because links are shared: hosts that were not measured with enough near hosts";
   }
   if (round.meetings.empty()) {

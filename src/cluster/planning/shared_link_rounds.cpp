@@ -17,9 +17,9 @@ namespace {
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
 
-constexpr std::size_t kPairs = 6;       // compared
+constexpr std::size_t kPairs = 6;        // compared
 constexpr std::size_t kFewestPairs = 2;  // without a host in common: fewer are of one host
-constexpr std::int64_t kPasses = 2;     // alone and among others
+constexpr std::int64_t kPasses = 2;      // alone and among others
 
 Pair pair_of(const Reading& reading) { return std::minmax(reading.from, reading.to); }
 
@@ -68,7 +68,8 @@ std::vector<Fastest> fastest_of(const Sweep& sweep, const Verdict& verdict, doub
   };
   std::map<std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>, std::vector<float>> rates;
   for (const Reading& reading : sweep.readings) {
-    if (has_rate(reading)) rates[{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways}].push_back(reading.rate);
+    if (has_rate(reading))
+      rates[{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways}].push_back(reading.rate);
   }
   std::vector<Fastest> fastest;
   for (const Stratum& own : verdict.strata) {

@@ -290,7 +290,8 @@ std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& 
     if (is_new && is_suspect_path(finding)) paths.emplace_back(finding.hosts[0], finding.hosts[1]);
   }
   for (const FollowUp& follow_up : verdict.follow_ups) {
-    if (follow_up.other < 0 || follow_up.of_suspects || is_of_slow_leaf(verdict, follow_up.host, follow_up.other)) continue;
+    if (follow_up.other < 0 || follow_up.of_suspects || is_of_slow_leaf(verdict, follow_up.host, follow_up.other))
+      continue;
     if (!named.insert(std::minmax(follow_up.host, follow_up.other)).second) continue;
     paths.emplace_back(follow_up.host, follow_up.other);
   }

@@ -308,8 +308,7 @@ void describe(Form& form, Record& verdict) {
        "share of all readings below the `--min-bandwidth` of their runs, by `status`");
   form("alone_over_together", null_if_none(verdict.alone_over_together),
        "median bandwidth of slow pairs alone relative to that among all others afterwards; null: not measured");
-  form("oversubscribed", verdict.oversubscribed,
-       "whether pairs share links: they are clearly faster alone");
+  form("oversubscribed", verdict.oversubscribed, "whether pairs share links: they are clearly faster alone");
   form("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
   form("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
   form("lists", verdict.lists, "all hosts and paths by state");
