@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "cluster/attribution/model.h"
 #include "cluster/robust.h"
+#include "cluster/schedule.h"
 #include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
@@ -60,6 +62,18 @@ std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
   return ways;
 }
 
+/// Counts pairs without a host in common.
+class HostsOfPairs {
+ public:
+  void add(const Meeting& pair) {
+    if (!hosts_.contains(pair.first) && !hosts_.contains(pair.second)) hosts_.insert({pair.first, pair.second});
+  }
+  [[nodiscard]] std::size_t pairs() const { return hosts_.size() / 2; }
+
+ private:
+  std::set<std::int32_t> hosts_;
+};
+
 /// Whether both hosts of a reading are in one part of the finest level.
 bool stays(const Structure& structure, const Reading& reading) {
   return !structure.levels.empty() && structure.levels.front().common_part(reading.from, reading.to) >= 0;
@@ -103,6 +117,45 @@ class UpperRates {
   double tolerance_;
   std::map<Side, double> usual_;
 };
+
+/// Hosts that are slow with all others and fast with each other, as those behind slow uplinks are; the rest are a part
+/// of their own. Nothing: there are none, or more than a third of the hosts.
+std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
+  constexpr double kHalf =
+      0.5;  // of a leaf with a third of the hosts or fewer, more than half of the meetings are slow
+  constexpr double kMost = 0.8;
+  std::vector<std::array<std::int64_t, 2>> met(sweep.hosts.size());  // readings beside others, and slow ones
+  const auto counts = [](const Reading& reading) { return has_rate(reading) && reading.concurrent > 1; };
+  for (const Reading& reading : sweep.readings) {
+    if (!counts(reading)) continue;
+    for (const std::int32_t host : {reading.from, reading.to}) {
+      ++met[static_cast<std::size_t>(host)][0];
+      met[static_cast<std::size_t>(host)][1] += rates.is_reached(reading) ? 0 : 1;
+    }
+  }
+  Nearness found;
+  found.parts = 2;
+  for (const auto& [all, slow] : met) {
+    found.part_of.push_back(static_cast<double>(slow) > kHalf * static_cast<double>(all) ? 1 : 0);
+  }
+  const auto apart = std::count(found.part_of.begin(), found.part_of.end(), 1);
+  if (apart < 2 || 3 * apart > std::ssize(found.part_of)) return std::nullopt;
+  std::array<std::array<std::int64_t, 2>, 2> pairs{};  // across and within those apart: readings, and slow ones
+  for (const Reading& reading : sweep.readings) {
+    const std::int32_t from = found.part_of[static_cast<std::size_t>(reading.from)];
+    const std::int32_t to = found.part_of[static_cast<std::size_t>(reading.to)];
+    if (!counts(reading) || (from == 0 && to == 0)) continue;
+    std::array<std::int64_t, 2>& own = pairs.at(from == to ? 1 : 0);
+    ++own[0];
+    own[1] += rates.is_reached(reading) ? 0 : 1;
+  }
+  const auto& [across, within] = pairs;
+  const bool is_slow_across = static_cast<double>(across[1]) > kMost * static_cast<double>(across[0]);
+  const bool is_fast_within =
+      within[0] >= apart && static_cast<double>(within[1]) < (1 - kMost) * static_cast<double>(within[0]);
+  if (!is_slow_across || !is_fast_within) return std::nullopt;
+  return found;
+}
 
 /// By leaf and direction, how far its readings are below others of the same round, as logarithms.
 using Contrasts = std::map<std::pair<std::int32_t, bool>, std::vector<double>>;
@@ -236,52 +289,74 @@ double usual_crossing(const std::vector<std::vector<Crossing>>& rounds, const st
   return rates.empty() ? 0 : median_of(rates);
 }
 
+/// Paths from a slow leaf to others are slow for that reason.
+void explain_paths(const Nearness& leaves, std::int32_t leaf, Verdict& verdict) {
+  const auto crosses = [&](std::int32_t a, std::int32_t b) {
+    return (leaves.part_of[static_cast<std::size_t>(a)] == leaf) !=
+           (leaves.part_of[static_cast<std::size_t>(b)] == leaf);
+  };
+  std::erase_if(verdict.findings, [&](const Finding& finding) {
+    return finding.blame == Blame::kPair && crosses(finding.hosts[0], finding.hosts[1]);
+  });
+  std::erase_if(verdict.follow_ups,
+                [&](const FollowUp& each) { return each.other >= 0 && crosses(each.host, each.other); });
+}
+
 }  // namespace
 
 SharedLinks find_shared_links(const Sweep& sweep) {
   constexpr double kGain = 0.1;  // of the median, as a logarithm: more than drift within a few rounds
   constexpr double kLargeGain = 0.15;
   constexpr double kShare = 0.25;    // of readings with a large gain: collisions are by chance
-  constexpr std::size_t kPairs = 2;  // with a large gain, and no host in common: one host may be slow now and then
+  constexpr std::size_t kPairs = 2;  // without a host in common: one host may be slow now and then
   SharedLinks links;
   std::vector<double> gains;
   std::vector<double> alone;
   std::vector<double> beside;
-  std::set<std::int32_t> hosts;  // of slowed pairs without a host in common
+  HostsOfPairs slowed;
+  HostsOfPairs again;  // slowed twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   for (auto& [way, own] : alone_and_beside(sweep)) {
     if (own.beside.empty()) continue;
-    const std::int32_t from = std::get<0>(way);
-    const std::int32_t to = std::get<1>(way);
-    pairs.insert(std::minmax(from, to));
-    std::vector<double> rates = own.alone;
-    alone.push_back(median_of(rates));
+    const Meeting pair{std::get<0>(way), std::get<1>(way)};
+    pairs.insert(std::minmax(pair.first, pair.second));
+    const double least = *std::min_element(own.alone.begin(), own.alone.end());
+    const auto times = own.alone.size();
+    alone.push_back(median_of(own.alone));
+    std::int64_t large = 0;
     for (const double rate : own.beside) {
       gains.push_back(std::log(alone.back() / rate));
       beside.push_back(rate);
-      if (gains.back() < kLargeGain) continue;
-      ++links.slowed;
-      if (!hosts.contains(from) && !hosts.contains(to)) hosts.insert({from, to});
+      large += gains.back() >= kLargeGain ? 1 : 0;
     }
+    links.slowed += large;
+    if (large > 0) slowed.add(pair);
+    if (large > 1 && times > 1 && std::log(alone.back() / least) < kGain) again.add(pair);
   }
   links.pairs = static_cast<std::int64_t>(pairs.size());
   links.readings = static_cast<std::int64_t>(gains.size());
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  links.are_shared =
-      hosts.size() >= 2 * kPairs &&
-      (median_of(gains) > kGain || static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size()));
+  const bool is_usual =
+      median_of(gains) > kGain || static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
+  links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
   return links;
 }
 
 Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings& settings) {
-  constexpr double kMostSlow = 0.15;  // of the readings within groups
-  Structure structure = structure_of(sweep, settings, {});
+  constexpr double kMostSlow = 0.15;                  // of the readings within groups
+  std::vector<char> alone(sweep.readings.size(), 0);  // they are as fast at any distance
+  for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = sweep.readings[i].concurrent == 1 ? 1 : 0;
+  Structure structure = structure_of(sweep, settings, alone);
   structure.contradiction = {};
   structure.is_slow_kind.clear();
-  if (structure.levels.empty() || structure.levels.front().is_given) return structure;
   const UpperRates rates(sweep, structure, settings.tolerance);
+  if (structure.levels.empty()) {
+    if (const auto apart = hosts_apart(sweep, rates)) structure.levels.push_back(*apart);
+    return structure;
+  }
+  if (structure.levels.front().is_given) return structure;
   std::int64_t within = 0;
   std::int64_t slow = 0;
   for (const Reading& reading : sweep.readings) {
@@ -294,7 +369,7 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
 }
 
 void report_crossings(const Sweep& sweep, const Structure& structure, double false_alarm, Verdict& verdict) {
-  constexpr double kLeast = 0.15;    // of the deficit, as a logarithm: leaves of few hosts differ by chance
+  constexpr double kLeast = 0.07;    // of the deficit, as a logarithm: leaves of few hosts differ by chance
   constexpr double kStricter = 0.1;  // collisions are no normal noise
   if (structure.levels.empty()) return;
   const Nearness& leaves = structure.levels.front();
@@ -335,6 +410,7 @@ void report_crossings(const Sweep& sweep, const Structure& structure, double fal
     finding.false_alarm = std::min(1.0, found.chance * 2 * leaves.parts);
     finding.fine_elsewhere = true;  // its hosts reach the usual rate near each other or alone
     verdict.findings.push_back(finding);
+    explain_paths(leaves, worst.first, verdict);
   }
 }
 

@@ -346,16 +346,15 @@ PlannedRound Planner::next_with_shared_links(const Sweep& sweep, const Verdict& 
       return *near;
     }
   }
-  const bool groups_are_known = !sweep.leaf_of.empty() || verdict.not_judged.empty();
+  const bool groups_are_known = !sweep.leaf_of.empty() || (!verdict.groupings.empty() && verdict.not_judged.empty());
   if (!groups_are_known && !outlook.next.meetings.empty() && outlook.whole_round() < most_rounds()) {
     return of_schedule(sweep, outlook, most_rounds(), ", to find hosts near each other, since links are shared");
   }
   const std::int64_t at_once = std::max<std::int64_t>(plan_.schedule.endpoints / kHostsOfLightLoad, 1);
   PlannedRound round;
   if (extra_left > 0) {
-    round.meetings =
-        pairs_alone_of(sweep, outlook.progress, verdict, verdict.not_judged, static_cast<std::size_t>(at_once));
-    round.why = "alone, because links are shared: hosts that were not measured with enough near hosts";
+    round.meetings = pairs_to_judge(sweep, outlook.progress, verdict, static_cast<std::size_t>(at_once));
+    round.why = fmt::format("{} hosts near each other or alone, because links are shared", verdict.not_judged.size());
   }
   if (round.meetings.empty()) {
     Verdict open = verdict;  // each question in turn
@@ -364,9 +363,6 @@ PlannedRound Planner::next_with_shared_links(const Sweep& sweep, const Verdict& 
       std::rotate(open.follow_ups.begin(), open.follow_ups.begin() + turn, open.follow_ups.end());
     }
     round = round_of_follow_ups(sweep, outlook.progress, open, at_once, extra_left, false);
-  }
-  if (round.meetings.empty() && verdict.judged != Judged::kSlow) {
-    if (auto more = round_of_the_least(sweep, outlook)) return *more;
   }
   if (round.meetings.empty()) return over(outlook, why_over(sweep, outlook, verdict));
   round.number = outlook.progress.last + 1;

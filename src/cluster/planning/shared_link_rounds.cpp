@@ -88,7 +88,8 @@ std::vector<Fastest> fastest_of(const Sweep& sweep, const Verdict& verdict, doub
 std::vector<SlowReading> unexplained(const Sweep& sweep, const Verdict& verdict,
                                      const std::map<Pair, PairReadings>& alone, double tolerance) {
   constexpr double kScales = 3;
-  constexpr double kFew = 0.02;  // of the readings: outliers of a healthy network
+  constexpr double kMostNoise = 0.2;  // where pairs share links, what they get scatters by more
+  constexpr double kFew = 0.02;       // of the readings: outliers of a healthy network
   std::vector<SlowReading> slow;
   std::vector<Met> met(sweep.hosts.size());
   const std::vector<Fastest> fastest = fastest_of(sweep, verdict, tolerance);
@@ -101,7 +102,7 @@ std::vector<SlowReading> unexplained(const Sweep& sweep, const Verdict& verdict,
     const auto stratum = static_cast<std::size_t>(verdict.stratum_of[i]);
     const double drift = verdict.usual[i] / verdict.strata[stratum].centre;
     const double ratio = reading.rate / (fastest[stratum].rate * drift);
-    const bool is_slow = ratio < 1 - std::max(tolerance, kScales * fastest[stratum].scale);
+    const bool is_slow = ratio < 1 - std::clamp(kScales * fastest[stratum].scale, tolerance, kMostNoise);
     ++all;
     for (const std::int32_t host : {reading.from, reading.to}) {
       ++met[static_cast<std::size_t>(host)].all;
@@ -145,6 +146,50 @@ std::vector<Meeting> pairs_to_compare(const Sweep& sweep, const SweepProgress& p
   return pairs;
 }
 
+constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
+
+/// Partners for hosts that are not judged: others of these, and hosts that are no suspects.
+class ProbePartners {
+ public:
+  ProbePartners(const Sweep& sweep, const Verdict& verdict) : group_of_(sweep.hosts.size(), -1) {
+    if (!verdict.groupings.empty()) group_of_ = groups_of(verdict.groupings.front(), sweep.hosts.size());
+    hosts_ = verdict.not_judged;
+    const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
+    for (std::size_t host = 0; host < suspects.size(); ++host) {
+      if (suspects[host] == 0) hosts_.push_back(static_cast<std::int32_t>(host));
+    }
+    for (const Reading& reading : sweep.readings) {
+      if (reading.concurrent == 1 || is_near(reading.from, reading.to)) ++met_[pair_of(reading)];
+    }
+  }
+
+  /// The one that is free and that the host has met least, near or alone, and fewer than `most` times; -1: none.
+  [[nodiscard]] std::int32_t best(std::int32_t host, const std::vector<std::uint8_t>& taken, bool near,
+                                  std::int64_t most) const {
+    std::int32_t best = -1;
+    for (const std::int32_t other : hosts_) {
+      const bool fits = other != host && taken[static_cast<std::size_t>(other)] == 0 && is_near(host, other) == near;
+      const auto found = met_.find(std::minmax(host, other));
+      const std::int64_t met = found == met_.end() ? 0 : found->second;
+      if (!fits || met >= most) continue;
+      best = other;
+      most = met;
+      if (met == 0) break;
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] bool is_near(std::int32_t a, std::int32_t b) const {
+    const std::int32_t group = group_of_[static_cast<std::size_t>(a)];
+    return group >= 0 && group == group_of_[static_cast<std::size_t>(b)];
+  }
+
+  std::vector<std::int32_t> group_of_;
+  std::vector<std::int32_t> hosts_;
+  std::map<Pair, std::int64_t> met_;  // readings
+};
+
 }  // namespace
 
 ProbeStep next_probe(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict, double tolerance) {
@@ -173,37 +218,24 @@ ProbeStep next_probe(const Sweep& sweep, const SweepProgress& progress, const Ve
   return step;
 }
 
-std::vector<Meeting> pairs_alone_of(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict,
-                                    const std::vector<std::int32_t>& wanted, std::size_t at_once) {
-  const std::map<Pair, PairReadings> alone = pairs_alone(sweep);
-  std::vector<std::int32_t> group_of(sweep.hosts.size(), -1);
-  if (!verdict.groupings.empty()) group_of = groups_of(verdict.groupings.front(), sweep.hosts.size());
-  std::vector<std::int32_t> hosts = wanted;
-  const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
-  for (std::size_t host = 0; host < sweep.hosts.size(); ++host) {
-    if (suspects[host] == 0) hosts.push_back(static_cast<std::int32_t>(host));
-  }
+std::vector<Meeting> pairs_to_judge(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict,
+                                    std::size_t at_once) {
+  constexpr std::int64_t kOftenNear = 4;  // readings, of both directions
+  const ProbePartners partners(sweep, verdict);
   std::vector<std::uint8_t> taken = progress.left_out;
   std::vector<Meeting> pairs;
-  for (const std::int32_t host : wanted) {
-    if (pairs.size() == at_once) break;
-    if (taken[static_cast<std::size_t>(host)] != 0) continue;
-    std::int32_t best = -1;
-    std::tuple<std::size_t, bool> least;
-    for (const std::int32_t other : hosts) {
-      if (other == host || taken[static_cast<std::size_t>(other)] != 0) continue;
-      const auto own = alone.find(std::minmax(host, other));
-      const std::int32_t group = group_of[static_cast<std::size_t>(host)];
-      const bool is_near = group >= 0 && group == group_of[static_cast<std::size_t>(other)];
-      const std::tuple known{own == alone.end() ? 0 : own->second.alone.size(), is_near};
-      if (best >= 0 && known >= least) continue;
-      best = other;
-      least = known;
+  const auto add = [&](std::size_t most, const auto& choose) {
+    for (const std::int32_t host : verdict.not_judged) {
+      if (pairs.size() == most) return;
+      if (taken[static_cast<std::size_t>(host)] != 0) continue;
+      const std::int32_t other = choose(host);
+      if (other < 0) continue;
+      taken[static_cast<std::size_t>(host)] = taken[static_cast<std::size_t>(other)] = 1;
+      pairs.push_back({host, other});
     }
-    if (best < 0) continue;
-    taken[static_cast<std::size_t>(host)] = taken[static_cast<std::size_t>(best)] = 1;
-    pairs.push_back({host, best});
-  }
+  };
+  add(sweep.hosts.size(), [&](std::int32_t host) { return partners.best(host, taken, true, kOftenNear); });
+  if (pairs.empty()) add(at_once, [&](std::int32_t host) { return partners.best(host, taken, false, kAnyNumber); });
   return pairs;
 }
 

@@ -24,10 +24,9 @@ struct ProbeStep {
 [[nodiscard]] ProbeStep next_probe(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict,
                                    double tolerance);
 
-/// Pairs to be measured alone, so many of them at a time that they hardly meet: hosts of `wanted` with each other, and
-/// the last one with any other host. Pairs that were not measured alone come first, and hosts of different groups.
-[[nodiscard]] std::vector<Meeting> pairs_alone_of(const Sweep& sweep, const SweepProgress& progress,
-                                                  const Verdict& verdict, const std::vector<std::int32_t>& wanted,
-                                                  std::size_t at_once);
+/// Pairs for the hosts that are not judged: all of them with hosts of their groups, twice with the same; then alone, up
+/// to `at_once` pairs, which hardly meet: with each other first, of different groups, those that were not alone before.
+[[nodiscard]] std::vector<Meeting> pairs_to_judge(const Sweep& sweep, const SweepProgress& progress,
+                                                  const Verdict& verdict, std::size_t at_once);
 
 }  // namespace fabricbench::cluster
