@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -215,9 +216,27 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Student's t of each contrast, with the variance within all leaves of that direction: one leaf's own few rounds tell
-/// little of it.
-std::map<std::pair<std::int32_t, bool>, Contrast> tested(const Contrasts& contrasts) {
+/// Twice the variance of rates within a round, among pairs within `large`: two of them may share a link. Infinite:
+/// there are none.
+double variance_within(const std::vector<std::vector<Crossing>>& rounds, std::int32_t large) {
+  double squares = 0;
+  std::int64_t degrees = 0;
+  for (const std::vector<Crossing>& round : rounds) {
+    std::vector<double> rates;
+    for (const Crossing& each : round) {
+      if (each.from == large && each.to == large) rates.push_back(each.log_rate);
+    }
+    if (rates.size() < 2) continue;
+    const double mean = mean_of(rates);
+    for (const double rate : rates) squares += (rate - mean) * (rate - mean);
+    degrees += std::ssize(rates) - 1;
+  }
+  return degrees == 0 ? std::numeric_limits<double>::infinity() : 2 * squares / static_cast<double>(degrees);
+}
+
+/// Student's t of each contrast, with the variance within all leaves of that direction, or `most`: one leaf's own few
+/// rounds tell little of it, and a slow one's differ by the load.
+std::map<std::pair<std::int32_t, bool>, Contrast> tested(const Contrasts& contrasts, double most) {
   constexpr std::size_t kLeast = 4;           // rounds
   constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
   std::array<double, 2> squares{};
@@ -231,7 +250,7 @@ std::map<std::pair<std::int32_t, bool>, Contrast> tested(const Contrasts& contra
   for (const auto& [leaf, values] : contrasts) {
     const std::size_t way = leaf.second ? 1 : 0;
     if (values.size() < kLeast || degrees.at(way) < 1) continue;
-    const double variance = std::max(squares.at(way) / degrees.at(way), kSmallestVariance);
+    const double variance = std::max(std::min(squares.at(way) / degrees.at(way), most), kSmallestVariance);
     const double mean = mean_of(values);
     const double t = -mean / std::sqrt(variance / static_cast<double>(values.size()));
     result[leaf] = {mean, t > 0 ? student_tail(t, degrees.at(way)) : 1, static_cast<std::int64_t>(values.size())};
@@ -380,7 +399,7 @@ void report_crossings(const Sweep& sweep, const Structure& structure, double fal
   while (leaves.parts - static_cast<std::int32_t>(explained.size()) > (large >= 0 ? 1 : 2)) {
     Contrasts contrasts;
     for (const std::vector<Crossing>& round : rounds) add_contrasts(round, explained, leaves.parts, contrasts);
-    std::map<std::pair<std::int32_t, bool>, Contrast> all = tested(contrasts);
+    std::map<std::pair<std::int32_t, bool>, Contrast> all = tested(contrasts, variance_within(rounds, large));
     std::pair<std::int32_t, bool> worst{-1, false};
     Contrast found;
     for (const auto& [leaf, contrast] : all) {

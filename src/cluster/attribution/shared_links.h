@@ -17,7 +17,7 @@ namespace fabricbench::cluster {
 [[nodiscard]] SharedLinks find_shared_links(const Sweep& sweep);
 
 /// The structure of a sweep with shared links. Groups that were found are dropped if many pairs within them are slow,
-/// since collisions look like groups as well.
+/// since collisions look like groups as well. Hosts that are slow with all others and fast with each other are a group.
 [[nodiscard]] Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings& settings);
 
 /// Adds findings on leaves whose hosts reach hosts of other leaves more slowly than these reach each other in the same
