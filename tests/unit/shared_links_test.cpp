@@ -97,7 +97,7 @@ TEST(SharedLinks, AreNotSeenInAHostThatIsSlowNowAndThen) {
 }
 
 TEST(Find, IsDecidedInTwelveRoundsWhereOneHostIsSlow) {
-  for (const std::int32_t hosts : {16, 64, 256}) {
+  for (const std::int32_t hosts : {16, 64, 256, 1024}) {
     FabricPlan plan = clean_fabric(hosts, {"host:5:0.7"});
     const SimulatedSweep swept = found_in(plan);
     EXPECT_EQ(the_finding(swept.verdict, Blame::kHost).hosts, Hosts{5});
