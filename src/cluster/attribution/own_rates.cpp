@@ -41,7 +41,8 @@ struct UnitId {
   std::int16_t rail = 0;
   bool both_ways = false;
   bool receives = false;
-  friend auto operator<=>(const UnitId&, const UnitId&) = default;
+  [[nodiscard]] auto key() const { return std::tuple(host, kind, rail, both_ways, receives); }
+  friend bool operator<(const UnitId& a, const UnitId& b) { return a.key() < b.key(); }
 };
 
 /// What is known of a unit.
@@ -101,6 +102,11 @@ class OwnRates {
   [[nodiscard]] bool are_two_kinds();
   void report_units();
   void report_rails();
+  using Path = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t, std::int16_t, bool>;
+  using Paths = std::map<Path, std::vector<const OwnReading*>>;
+  [[nodiscard]] Paths own_paths() const;
+  [[nodiscard]] Finding finding_of(const Path& path, const std::vector<const OwnReading*>& readings) const;
+  void add_path(const Finding& finding);
   void report_paths();
   void find_open_hosts();
   [[nodiscard]] Finding finding_of(const std::vector<const std::pair<const UnitId, Unit>*>& units) const;
@@ -348,7 +354,9 @@ bool OwnRates::are_two_kinds() {
 
 /// Rails that are slower than the others for all hosts.
 void OwnRates::report_rails() {
-  for (const auto& [alike, usual] : usual_) {
+  for (const auto& each : usual_) {
+    const Alike& alike = each.first;
+    const double usual = each.second;
     std::vector<double> others;
     for (const auto& [other, rate] : usual_) {
       const bool is_other_rail = std::get<0>(other) == std::get<0>(alike) && std::get<1>(other) == std::get<2>(other) &&
@@ -375,72 +383,84 @@ void OwnRates::report_rails() {
   }
 }
 
-/// Paths that are slow in each of their own readings, though both hosts are fine.
-void OwnRates::report_paths() {
-  using Path = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t, std::int16_t, bool>;
-  std::map<Path, std::vector<const OwnReading*>> paths;
-  std::int64_t own = 0;
+/// The own readings of paths between hosts that are not to blame.
+OwnRates::Paths OwnRates::own_paths() const {
+  Paths paths;
   for (const auto& [id, unit] : units_) {
     if (id.receives) continue;
     for (const OwnReading& each : unit.readings) {
       if (!each.is_own || blamed_.contains(id.host) || blamed_.contains(each.partner)) continue;
       const Reading& reading = sweep_.readings[static_cast<std::size_t>(each.reading)];
       if (reading.both_ways && reading.from != id.host) continue;
-      ++own;
       paths[{reading.from, reading.to, reading.from_rail, reading.to_rail, reading.kind, reading.both_ways}].push_back(
           &each);
     }
   }
+  return paths;
+}
+
+Finding OwnRates::finding_of(const Path& path, const std::vector<const OwnReading*>& readings) const {
+  const auto& [from, to, from_rail, to_rail, kind, both] = path;
+  Finding finding;
+  finding.blame = Blame::kPair;
+  finding.direction = both ? Direction::kBoth : Direction::kSends;
+  finding.both_ways = both;
+  finding.hosts = {from, to};
+  if (sweep_.rails.size() > 1) finding.rail = from_rail;
+  if (from_rail != to_rail) finding.other_rail = to_rail;
+  std::vector<double> ratios;
+  ratios.reserve(readings.size());
+  for (const OwnReading* each : readings) ratios.push_back(each->ratio);
+  finding.ratio = median_of(ratios);
+  const Reading& first = sweep_.readings[static_cast<std::size_t>(readings.front()->reading)];
+  finding.expected = first.rate / readings.front()->ratio;
+  finding.rate = finding.expected * finding.ratio;
+  finding.readings = finding.slow = std::ssize(readings);
+  finding.confirmed = true;
+  return finding;
+}
+
+/// Adds a path to the findings, or to that on the way back.
+void OwnRates::add_path(const Finding& finding) {
+  const auto same = std::find_if(verdict_.findings.begin(), verdict_.findings.end(), [&](const Finding& known) {
+    return known.blame == Blame::kPair && known.hosts[0] == finding.hosts[1] && known.hosts[1] == finding.hosts[0] &&
+           known.rail == (finding.other_rail >= 0 ? finding.other_rail : finding.rail);
+  });
+  if (same == verdict_.findings.end()) {
+    verdict_.findings.push_back(finding);
+    return;
+  }
+  same->direction = Direction::kBoth;
+  same->readings += finding.readings;
+  same->slow += finding.slow;
+}
+
+/// Paths that are slow in each of their own readings, though both hosts are fine.
+void OwnRates::report_paths() {
+  const Paths paths = own_paths();
+  std::int64_t own = 0;
   std::int64_t unexplained = 0;
-  std::map<std::int32_t, std::set<std::int32_t>> slow_with;  // by host, the partners of its slow paths
-  std::vector<Finding> found;
   for (const auto& [path, readings] : paths) {
     const auto slow = std::count_if(readings.begin(), readings.end(), [](const OwnReading* r) { return r->is_slow; });
-    if (slow == 0) continue;
-    const auto [from, to, from_rail, to_rail, kind, both] = path;
     const bool all = std::cmp_equal(slow, readings.size());
-    if (all && slow <= settings_.pair_readings) {
-      const auto more = static_cast<std::int32_t>(settings_.pair_readings + 1 - slow);
-      verdict_.follow_ups.push_back(
-          {.host = from, .other = to, .rail = from_rail, .readings = more, .why = "slow alone or near"});
-      continue;
-    }
+    own += std::ssize(readings);
+    if (slow == 0) continue;
     if (!all) {
       unexplained += slow;
-      continue;
+    } else if (slow <= settings_.pair_readings) {
+      const auto more = static_cast<std::int32_t>(settings_.pair_readings + 1 - slow);
+      verdict_.follow_ups.push_back({.host = std::get<0>(path),
+                                     .other = std::get<1>(path),
+                                     .rail = std::get<2>(path),
+                                     .readings = more,
+                                     .why = "slow alone or near"});
+    } else {
+      Finding finding = finding_of(path, readings);
+      finding.false_alarm = std::min(1.0, std::pow(slow_share_, slow) * static_cast<double>(paths.size()));
+      add_path(finding);
     }
-    Finding finding;
-    finding.blame = Blame::kPair;
-    finding.direction = both ? Direction::kBoth : Direction::kSends;
-    finding.both_ways = both;
-    finding.hosts = {from, to};
-    if (sweep_.rails.size() > 1) finding.rail = from_rail;
-    if (from_rail != to_rail) finding.other_rail = to_rail;
-    std::vector<double> ratios;
-    for (const OwnReading* each : readings) ratios.push_back(each->ratio);
-    finding.ratio = median_of(ratios);
-    const Reading& first = sweep_.readings[static_cast<std::size_t>(readings.front()->reading)];
-    finding.expected = first.rate / readings.front()->ratio;
-    finding.rate = finding.expected * finding.ratio;
-    finding.readings = finding.slow = slow;
-    finding.false_alarm = std::min(1.0, std::pow(slow_share_, slow) * static_cast<double>(paths.size()));
-    finding.confirmed = true;
-    found.push_back(finding);
   }
   verdict_.outliers = own == 0 ? 0 : static_cast<double>(unexplained) / static_cast<double>(own);
-  for (const Finding& finding : found) {
-    const auto same = std::find_if(verdict_.findings.begin(), verdict_.findings.end(), [&](const Finding& known) {
-      return known.blame == Blame::kPair && known.hosts[0] == finding.hosts[1] && known.hosts[1] == finding.hosts[0] &&
-             known.rail == (finding.other_rail >= 0 ? finding.other_rail : finding.rail);
-    });
-    if (same != verdict_.findings.end()) {
-      same->direction = Direction::kBoth;
-      same->readings += finding.readings;
-      same->slow += finding.slow;
-    } else {
-      verdict_.findings.push_back(finding);
-    }
-  }
 }
 
 /// Hosts without two fast readings in each direction, and hosts that may have become slow: none of their latest

@@ -45,6 +45,21 @@ struct AloneAndBeside {
   std::vector<double> beside;
 };
 
+/// By round beside others in which everything was slower than in the others: by how much, as a logarithm.
+std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
+  std::map<std::int32_t, std::vector<double>> rates;
+  for (const Reading& reading : sweep.readings) {
+    if (has_rate(reading) && is_beside_others(reading, most))
+      rates[reading.round].push_back(std::log(double{reading.rate}));
+  }
+  std::map<std::int32_t, double> drops;
+  std::vector<double> medians;
+  for (auto& [round, own] : rates) medians.push_back(drops[round] = median_of(own));
+  const double usual = medians.empty() ? 0 : median_of(medians);
+  for (auto& [round, drop] : drops) drop = std::max(0.0, usual - drop);
+  return drops;
+}
+
 std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
   std::map<Way, AloneAndBeside> ways;
   for (const Reading& reading : sweep.readings) {
@@ -55,12 +70,26 @@ std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
   }
   if (ways.empty()) return ways;
   const std::int32_t most = most_at_once(sweep);
+  const std::map<std::int32_t, double> drops = drops_of(sweep, most);
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
     const auto own = ways.find(way_of(reading));
-    if (own != ways.end() && reading.round > own->second.first_alone) own->second.beside.push_back(reading.rate);
+    if (own == ways.end() || reading.round <= own->second.first_alone) continue;
+    own->second.beside.push_back(reading.rate * std::exp(drops.at(reading.round)));
   }
   return ways;
+}
+
+/// The noise of a reading alone: the standard deviation of its logarithm, from the two directions of pairs.
+double noise_alone(const std::map<Way, AloneAndBeside>& ways) {
+  std::vector<double> differences;
+  for (const auto& [way, own] : ways) {
+    const auto& [from, to, from_rail, to_rail, kind, both] = way;
+    const auto back = ways.find(Way{to, from, to_rail, from_rail, kind, both});
+    if (from > to || back == ways.end()) continue;
+    differences.push_back(std::abs(std::log(own.alone.front() / back->second.alone.front())));
+  }
+  return differences.empty() ? 0 : kDeviationsPerMad * median_of(differences) / std::sqrt(2.0);
 }
 
 /// Counts pairs without a host in common.
@@ -293,6 +322,7 @@ std::vector<std::vector<Crossing>> crossings_of(const Sweep& sweep, const Nearne
         {a, b, std::log(double{reading.rate})});
   }
   std::vector<std::vector<Crossing>> all;
+  all.reserve(rounds.size());
   for (auto& [key, round] : rounds) all.push_back(std::move(round));
   return all;
 }
@@ -326,6 +356,7 @@ void explain_paths(const Nearness& leaves, std::int32_t leaf, Verdict& verdict) 
 SharedLinks find_shared_links(const Sweep& sweep) {
   constexpr double kGain = 0.1;  // of the median, as a logarithm: more than drift within a few rounds
   constexpr double kLargeGain = 0.15;
+  constexpr double kScales = 5;      // of noise: two readings are compared
   constexpr double kShare = 0.25;    // of readings with a large gain: collisions are by chance
   constexpr std::size_t kPairs = 2;  // without a host in common: one host may be slow now and then
   SharedLinks links;
@@ -335,7 +366,9 @@ SharedLinks find_shared_links(const Sweep& sweep) {
   HostsOfPairs slowed;
   HostsOfPairs again;  // slowed twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
-  for (auto& [way, own] : alone_and_beside(sweep)) {
+  std::map<Way, AloneAndBeside> ways = alone_and_beside(sweep);
+  const double noise = kScales * noise_alone(ways);
+  for (auto& [way, own] : ways) {
     if (own.beside.empty()) continue;
     const Meeting pair{std::get<0>(way), std::get<1>(way)};
     pairs.insert(std::minmax(pair.first, pair.second));
@@ -346,7 +379,7 @@ SharedLinks find_shared_links(const Sweep& sweep) {
     for (const double rate : own.beside) {
       gains.push_back(std::log(alone.back() / rate));
       beside.push_back(rate);
-      large += gains.back() >= kLargeGain ? 1 : 0;
+      large += gains.back() >= std::max(kLargeGain, noise) ? 1 : 0;
     }
     links.slowed += large;
     if (large > 0) slowed.add(pair);
@@ -357,9 +390,9 @@ SharedLinks find_shared_links(const Sweep& sweep) {
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  const bool is_usual =
-      median_of(gains) > kGain || static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
-  links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
+  const bool is_usual = median_of(gains) > std::max(kGain, noise / 2) ||
+                        static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
+  links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() > kPairs;
   return links;
 }
 
