@@ -134,6 +134,7 @@ void OwnRates::find_usual() {
   }
   for (auto& [alike, hosts] : rates) {
     std::vector<double> own;
+    own.reserve(hosts.size());
     std::int64_t readings = 0;
     for (auto& [host, of_host] : hosts) {
       readings += static_cast<std::int64_t>(of_host.size());

@@ -54,6 +54,7 @@ std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
   }
   std::map<std::int32_t, double> drops;
   std::vector<double> medians;
+  medians.reserve(rates.size());
   for (auto& [round, own] : rates) medians.push_back(drops[round] = median_of(own));
   const double usual = medians.empty() ? 0 : median_of(medians);
   for (auto& [round, drop] : drops) drop = std::max(0.0, usual - drop);
