@@ -149,6 +149,7 @@ void OwnRates::find_usual() {
     }
     const double usual = median_of(near);
     std::vector<double> distances;
+    distances.reserve(near.size());
     for (const double rate : near) distances.push_back(std::abs(std::log(rate / usual)));
     usual_[alike] = usual;
     Stratum stratum;
