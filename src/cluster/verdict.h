@@ -240,6 +240,11 @@ struct Verdict {
   std::vector<std::string> notes;        ///< for people: caveats
 };
 
+/// With a larger share of slow readings that nothing explains, the conclusion is not kClean.
+[[nodiscard]] inline double most_unexplained(const Verdict& verdict) {
+  return verdict.links.are_shared ? kMostUnexplainedAlone : kMostUnexplained;
+}
+
 /// What counts as slow.
 struct VerdictSettings {
   double expected =

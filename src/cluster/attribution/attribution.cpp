@@ -132,7 +132,7 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
 }
 
 void note_unexplained(const Sweep& sweep, Verdict& verdict) {
-  if (verdict.outliers <= kMostUnexplained) return;
+  if (verdict.outliers <= most_unexplained(verdict)) return;
   verdict.notes.push_back(fmt::format(
       "of the readings outside all findings, {:.0f} % are slow, and no host, pair or group explains them: more "
       "rounds{} may show the cause",

@@ -447,10 +447,11 @@ void OwnRates::report_paths() {
     const bool all = std::cmp_equal(slow, readings.size());
     own += std::ssize(readings);
     if (slow == 0) continue;
+    const double chance = std::min(1.0, std::pow(slow_share_, slow) * static_cast<double>(paths.size()));
     if (!all) {
       unexplained += slow;
-    } else if (slow <= settings_.pair_readings) {
-      const auto more = static_cast<std::int32_t>(settings_.pair_readings + 1 - slow);
+    } else if (slow <= settings_.pair_readings || chance >= settings_.false_alarm) {
+      const auto more = static_cast<std::int32_t>(std::max<std::int64_t>(settings_.pair_readings + 1 - slow, 1));
       verdict_.follow_ups.push_back({.host = std::get<0>(path),
                                      .other = std::get<1>(path),
                                      .rail = std::get<2>(path),
@@ -458,7 +459,7 @@ void OwnRates::report_paths() {
                                      .why = "slow alone or near"});
     } else {
       Finding finding = finding_of(path, readings);
-      finding.false_alarm = std::min(1.0, std::pow(slow_share_, slow) * static_cast<double>(paths.size()));
+      finding.false_alarm = chance;
       add_path(finding);
     }
   }

@@ -42,7 +42,8 @@ bool is_beside_others(const Reading& reading, std::int32_t most) {
 struct AloneAndBeside {
   std::int32_t first_alone = std::numeric_limits<std::int32_t>::max();  // its round
   std::vector<double> alone;
-  std::vector<double> beside;
+  std::vector<double> beside;        // as measured
+  std::vector<double> without_drop;  // the same, as in a round that is not slow for all
 };
 
 /// By round beside others in which everything was slower than in the others: by how much, as a logarithm.
@@ -76,7 +77,8 @@ std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
     if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
     const auto own = ways.find(way_of(reading));
     if (own == ways.end() || reading.round <= own->second.first_alone) continue;
-    own->second.beside.push_back(reading.rate * std::exp(drops.at(reading.round)));
+    own->second.beside.push_back(reading.rate);
+    own->second.without_drop.push_back(reading.rate * std::exp(drops.at(reading.round)));
   }
   return ways;
 }
@@ -149,6 +151,16 @@ class UpperRates {
   std::map<Side, double> usual_;
 };
 
+/// The median rate beside others between parts over that within them.
+double across_of(const Sweep& sweep, const Nearness& parts) {
+  std::array<std::vector<double>, 2> rates;  // across, within
+  for (const Reading& reading : sweep.readings) {
+    if (has_rate(reading) && reading.concurrent > 1)
+      rates.at(parts.common_part(reading.from, reading.to) >= 0 ? 1 : 0).push_back(reading.rate);
+  }
+  return rates[0].empty() || rates[1].empty() ? 1 : median_of(rates[0]) / median_of(rates[1]);
+}
+
 /// Hosts that are slow with all others and fast with each other, as those behind slow uplinks are; the rest are a part
 /// of their own. Nothing: there are none, or more than a third of the hosts.
 std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
@@ -185,6 +197,9 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
   const bool is_fast_within =
       within[0] >= apart && static_cast<double>(within[1]) < (1 - kMost) * static_cast<double>(within[0]);
   if (!is_slow_across || !is_fast_within) return std::nullopt;
+  found.gain =
+      static_cast<double>(across[1]);  // that so many readings are slow by chance is less likely than e to this
+  found.across = across_of(sweep, found);
   return found;
 }
 
@@ -377,9 +392,9 @@ SharedLinks find_shared_links(const Sweep& sweep) {
     const auto times = own.alone.size();
     alone.push_back(median_of(own.alone));
     std::int64_t large = 0;
-    for (const double rate : own.beside) {
+    beside.insert(beside.end(), own.beside.begin(), own.beside.end());
+    for (const double rate : own.without_drop) {
       gains.push_back(std::log(alone.back() / rate));
-      beside.push_back(rate);
       large += gains.back() >= std::max(kLargeGain, noise) ? 1 : 0;
     }
     links.slowed += large;
@@ -403,6 +418,11 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = sweep.readings[i].concurrent == 1 ? 1 : 0;
   Structure structure = structure_of(sweep, settings, alone);
   structure.contradiction = {};
+  for (const Misplaced& each : structure.misplaced) {  // by readings that may be slow for the load
+    structure.levels.front().part_of[static_cast<std::size_t>(each.host)] =
+        sweep.leaf_of[static_cast<std::size_t>(each.host)];
+  }
+  structure.misplaced.clear();
   structure.is_slow_kind.clear();
   const UpperRates rates(sweep, structure, settings.tolerance);
   if (structure.levels.empty()) {

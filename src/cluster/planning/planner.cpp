@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -124,6 +125,17 @@ std::string not_judged_text(const Sweep& sweep, const SweepProgress& progress, c
     if (++count <= kMostHostsNamed) text += (count == 1 ? "" : ", ") + sweep.hosts[static_cast<std::size_t>(host)];
   }
   return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
+}
+
+/// Where all pairs are measured forth and then back, makes it chance who sends first in each round. A leaf whose hosts
+/// are first in round after round would have a fuller uplink than others, and look slow.
+void mix_order(const SweepPlan& plan, PlannedRound& round) {
+  constexpr unsigned kAnyBit = 1U << 16U;  // the lowest bits of this generator are poor
+  if (!plan.find || !plan.both_directions) return;
+  std::minstd_rand random(static_cast<unsigned>(round.number) + 1);
+  for (Meeting& meeting : round.meetings) {
+    if ((random() & kAnyBit) != 0) std::swap(meeting.first, meeting.second);
+  }
 }
 
 /// Whether a quarter of the hosts are suspects: they may be another kind of hosts, which few rounds do not show.
@@ -392,6 +404,7 @@ PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, st
   PlannedRound round;
   round.number = outlook.progress.last + (outlook.next.is_completed ? 0 : 1);
   round.meetings = outlook.next.meetings;
+  mix_order(plan_, round);
   const std::int64_t whole = outlook.whole_round();
   const int parts = outlook.parts;
   const std::string part = parts > 1 ? fmt::format(", part {} of {}", outlook.next.place % parts + 1, parts) : "";
@@ -433,6 +446,7 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
     }
   }
   pair_idle_hosts(sweep, idle_hosts(outlook.progress, false, round.meetings), at_once, round.meetings);
+  mix_order(plan_, round);
 }
 
 /// Gives a round its number, and fills it up to `pairs` meetings.

@@ -83,7 +83,7 @@ std::size_t undecided_besides(const Sweep& sweep, const Verdict& verdict, const 
 
 /// Why the verdict is unknown, if there is no finding.
 std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
-  if (verdict.many_slow_pairs || verdict.outliers > kMostUnexplained) {
+  if (verdict.many_slow_pairs || verdict.outliers > most_unexplained(verdict)) {
     return fmt::format("{:.2g} % of the readings are slow, and no host stands out", 100 * verdict.outliers);
   }
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";

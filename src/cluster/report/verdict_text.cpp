@@ -310,16 +310,20 @@ void add_structure(const Sweep& sweep, const Verdict& verdict, std::vector<Part>
 }
 
 std::string shared_links_text(const Verdict& verdict) {
+  constexpr double kHardlyLess = 0.95;
   const SharedLinks& links = verdict.links;
   if (links.readings == 0) return "";
-  const std::string text = fmt::format(
-      "    {}, slow among others, {} {} GB/s alone and {} GB/s among all others: ", counted(links.pairs, "pair"),
-      links.pairs == 1 ? "reaches" : "reach", gb_per_s(links.alone), gb_per_s(links.beside));
-  if (!links.are_shared) return text + "other pairs are not the cause.\n";
+  const double share = links.beside / links.alone;
+  const std::string text = fmt::format("    {}, slow among others, {} {} GB/s alone and {} GB/s among all others",
+                                       counted(links.pairs, "pair"), links.pairs == 1 ? "reaches" : "reach",
+                                       gb_per_s(links.alone), gb_per_s(links.beside));
+  if (!links.are_shared) return text + (links.slowed == 0 ? ": other pairs are not the cause.\n" : ".\n");
+  const std::string judged = "Hosts are\n    judged by readings with near hosts, or alone.\n";
+  if (share >= kHardlyLess) return text + ",\n    but less at times: links are shared. " + judged;
   return text + fmt::format(
-                    "links are\n    shared. Where all hosts send at once, as in training, these get {:.0f} % of their "
-                    "bandwidth. Hosts are\n    judged by readings with near hosts, or alone.\n",
-                    100 * links.beside / links.alone);
+                    ": links are\n    shared. Where all hosts send at once, as in training, these get {:.0f} % of "
+                    "their bandwidth. {}",
+                    100 * share, judged);
 }
 
 std::int64_t rounds_of(const Sweep& sweep) {
