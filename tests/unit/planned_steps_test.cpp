@@ -121,7 +121,7 @@ TEST(PlannedSteps, FindTheSlowHost) {
   run(steps, third_is_slow);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.front().pairs, 8U);
-  EXPECT_EQ(told.front().why, "round 1 of 15 for all pairs");
+  EXPECT_EQ(told.front().why, "round 1 of 8 for all hosts");
   const auto verdict = steps.verdict();
   ASSERT_TRUE(verdict.has_value());
   EXPECT_EQ(verdict->judged, "slow");

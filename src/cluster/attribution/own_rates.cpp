@@ -45,7 +45,6 @@ struct UnitId {
   friend bool operator<(const UnitId& a, const UnitId& b) { return a.key() < b.key(); }
 };
 
-/// What is known of a unit.
 struct Unit {
   std::vector<OwnReading> readings;
   std::int64_t own = 0;
@@ -245,7 +244,6 @@ void OwnRates::find_slow_units() {
       slow += reading.is_own && reading.is_slow && unit.is_cleared ? 1 : 0;
     }
   }
-  // Ten good readings do not prove that there are no bad ones.
   slow_share_ = (static_cast<double>(slow) + 1) / (static_cast<double>(own) + 60);
   for (auto& [id, unit] : units_) {
     const std::int64_t independent = std::min(unit.slow, 2 * unit.slow_partners);

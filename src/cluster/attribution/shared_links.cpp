@@ -442,8 +442,8 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
 }
 
 void report_crossings(const Sweep& sweep, const Structure& structure, double false_alarm, Verdict& verdict) {
-  constexpr double kLeast = 0.07;    // of the deficit, as a logarithm: leaves of few hosts differ by chance
-  constexpr double kStricter = 0.1;  // collisions are no normal noise
+  constexpr double kLeast = 0.1;      // of the deficit, as a logarithm: leaves of few hosts differ by chance
+  constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
   if (structure.levels.empty()) return;
   const Nearness& leaves = structure.levels.front();
   const std::int32_t large = large_group(leaves);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <random>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -19,13 +18,6 @@
 #include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
-
-/// The next round of the schedule, or the rest of it.
-struct OfSchedule {
-  std::vector<Meeting> meetings;  // empty: nothing of the schedule is left
-  std::int64_t place = 0;         // in the schedule
-  bool is_completed = false;      // the rest of a round that was broken off
-};
 
 namespace {
 
@@ -64,47 +56,6 @@ SchedulePlan schedule_of(const SweepPlan& plan) {
   return schedule;
 }
 
-using Pair = std::pair<std::int32_t, std::int32_t>;
-
-bool none_is_busy(const SweepProgress& progress, const std::vector<Meeting>& meetings) {
-  return std::none_of(meetings.begin(), meetings.end(), [&](const Meeting& meeting) {
-    return progress.busy[static_cast<std::size_t>(meeting.first)] != 0 ||
-           progress.busy[static_cast<std::size_t>(meeting.second)] != 0;
-  });
-}
-
-/// Whether the last round is this round of the schedule, broken off: some of its pairs were finished, no host of the
-/// missing pairs took part, and it was to have about as many pairs, so that it was no round for follow-ups.
-bool is_rest_of_last(const Sweep& sweep, const SweepProgress& progress, const std::vector<Meeting>& round,
-                     const std::vector<Meeting>& missing) {
-  const auto size = progress.finished + static_cast<std::int64_t>(missing.size());
-  if (!progress.is_broken_off() || 2 * progress.at_once < size || !none_is_busy(progress, missing)) return false;
-  std::set<Pair> pairs;
-  for (const Meeting& meeting : round) pairs.insert(std::minmax(meeting.first, meeting.second));
-  return std::any_of(sweep.readings.begin(), sweep.readings.end(), [&](const Reading& reading) {
-    return reading.round == progress.last && pairs.count(std::minmax(reading.from, reading.to)) > 0;
-  });
-}
-
-OfSchedule next_of_schedule(const Sweep& sweep, const SweepProgress& progress, const Schedule& schedule,
-                            std::size_t at_once) {
-  OfSchedule next;
-  for (next.place = progress.whole_done * schedule.parts(); next.place < schedule.rounds(); ++next.place) {
-    const std::vector<Meeting> round = schedule.round(next.place);
-    for (const Meeting& meeting : round) {
-      if (progress.needs(schedule, meeting)) next.meetings.push_back(meeting);
-    }
-    if (next.meetings.empty()) continue;
-    next.is_completed = is_rest_of_last(sweep, progress, round, next.meetings);
-    // If rounds are split, some hosts always wait.
-    if (schedule.parts() == 1) {
-      pair_idle_hosts(sweep, idle_hosts(progress, next.is_completed, next.meetings), at_once, next.meetings);
-    }
-    break;
-  }
-  return next;
-}
-
 /// Such as `; left out: node03, node07 and 2 more`.
 std::string left_out_text(const Sweep& sweep, const SweepProgress& progress) {
   std::string text;
@@ -127,14 +78,12 @@ std::string not_judged_text(const Sweep& sweep, const SweepProgress& progress, c
   return count > kMostHostsNamed ? fmt::format("{} and {} more", text, count - kMostHostsNamed) : text;
 }
 
-/// Where all pairs are measured forth and then back, makes it chance who sends first in each round. A leaf whose hosts
-/// are first in round after round would have a fuller uplink than others, and look slow.
-void mix_order(const SweepPlan& plan, PlannedRound& round) {
-  constexpr unsigned kAnyBit = 1U << 16U;  // the lowest bits of this generator are poor
-  if (!plan.find || !plan.both_directions) return;
-  std::minstd_rand random(static_cast<unsigned>(round.number) + 1);
+/// Has every other host that the schedule has first send second, and the others in the next round. The schedule has the
+/// same hosts first in many rounds: where pairs are measured forth and then back, a leaf of such hosts would have a
+/// fuller uplink than others, and look slow.
+void alternate_order(PlannedRound& round) {
   for (Meeting& meeting : round.meetings) {
-    if ((random() & kAnyBit) != 0) std::swap(meeting.first, meeting.second);
+    if ((round.number + meeting.first) % 2 == 1) std::swap(meeting.first, meeting.second);
   }
 }
 
@@ -404,7 +353,7 @@ PlannedRound Planner::of_schedule(const Sweep& sweep, const Outlook& outlook, st
   PlannedRound round;
   round.number = outlook.progress.last + (outlook.next.is_completed ? 0 : 1);
   round.meetings = outlook.next.meetings;
-  mix_order(plan_, round);
+  if (plan_.find) alternate_order(round);
   const std::int64_t whole = outlook.whole_round();
   const int parts = outlook.parts;
   const std::string part = parts > 1 ? fmt::format(", part {} of {}", outlook.next.place % parts + 1, parts) : "";
@@ -446,7 +395,7 @@ void Planner::fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t p
     }
   }
   pair_idle_hosts(sweep, idle_hosts(outlook.progress, false, round.meetings), at_once, round.meetings);
-  mix_order(plan_, round);
+  alternate_order(round);
 }
 
 /// Gives a round its number, and fills it up to `pairs` meetings.
