@@ -99,6 +99,11 @@ struct Finding {
   std::string reason;      ///< of failures: the reason that the first record gives; else empty
 };
 
+/// Whether a finding is about two hosts and what is between them.
+[[nodiscard]] inline bool is_path(const Finding& finding) {
+  return finding.hosts.size() == 2 && finding.blame != Blame::kDevice;
+}
+
 /// With which partners a host is slow that a follow-up is about.
 enum class SlowWith : std::uint8_t {
   kSome,  ///< if it was judged, it is a suspect

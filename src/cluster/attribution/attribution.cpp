@@ -206,9 +206,8 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
   });
   if (any_is_sure) return Judged::kSlow;
   if (!verdict.findings.empty()) return Judged::kUnknown;
-  const double most_outliers = verdict.links.are_shared ? kMostUnexplainedAlone : kMostUnexplained;
   const bool agrees =
-      verdict.outliers <= most_outliers && verdict.failing <= kMostFailing && sweep.not_understood == 0 &&
+      verdict.outliers <= most_unexplained(verdict) && verdict.failing <= kMostFailing && sweep.not_understood == 0 &&
       verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
       !verdict.some_are_faster &&
       (!verdict.groups_are_open || verdict.links.are_shared || verdict.near_pairs || are_all_alike(sweep, verdict));
@@ -227,8 +226,7 @@ double hosts_of(const Verdict& verdict, const Finding& finding) {
   }
   if (hosts > 0) return hosts;
   if (finding.hosts.empty()) return static_cast<double>(std::max<std::int64_t>(finding.partners, 1));
-  const bool is_path = finding.hosts.size() == 2 && finding.blame != Blame::kDevice;
-  return is_path ? 1 : static_cast<double>(finding.hosts.size());
+  return is_path(finding) ? 1 : static_cast<double>(finding.hosts.size());
 }
 
 /// Sorts by hosts times deficit. Of equal ones, decided findings come first.
@@ -391,9 +389,19 @@ void report_network(const Model& model, Verdict& verdict) {
   set_usual(model, verdict);
 }
 
+/// Notes what no finding explains, without readings of `unsteady` hosts. `failed`: the failed readings, by place.
+void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, const std::vector<char>& unsteady,
+                   Verdict& verdict) {
+  note_unexplained(sweep, verdict);
+  verdict.failing = share_failing(sweep, failed, unsteady, verdict);
+  note_failing(verdict);
+  note_below_asked(sweep, verdict);
+  note_waited(sweep, verdict);
+}
+
 /// Judges a sweep in which pairs share links.
 void judge_shared(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
-  Structure structure = structure_with_shared_links(sweep, settings);
+  const Structure structure = structure_with_shared_links(sweep, settings);
   const Failures failures = find_failures(sweep, static_cast<std::int32_t>(sweep.rails.size()));
   report_failures(sweep, failures, settings.false_alarm, verdict);
   const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
@@ -405,11 +413,7 @@ void judge_shared(const Sweep& sweep, const VerdictSettings& settings, Verdict& 
   report_groups(make_model(sweep, settings, structure, {}), verdict);
   judge_own_rates(sweep, structure, settings, verdict);
   report_crossings(sweep, structure, settings.false_alarm, verdict);
-  note_unexplained(sweep, verdict);
-  verdict.failing = share_failing(sweep, unexplained, none, verdict);
-  note_failing(verdict);
-  note_below_asked(sweep, verdict);
-  note_waited(sweep, verdict);
+  note_the_rest(sweep, unexplained, none, verdict);
   verdict.judged = conclusion_of(sweep, settings, {}, verdict);
 }
 
@@ -439,11 +443,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
 
   report_network(model, verdict);
   verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
-  note_unexplained(sweep, verdict);
-  verdict.failing = share_failing(sweep, unexplained, unsteady.is_unsteady, verdict);
-  note_failing(verdict);
-  note_below_asked(sweep, verdict);
-  note_waited(sweep, verdict);
+  note_the_rest(sweep, unexplained, unsteady.is_unsteady, verdict);
   verdict.not_judged = find_not_judged(model, failures, explained.units);
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
 }

@@ -1,7 +1,6 @@
 #include "cluster/attribution/own_rates.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
@@ -19,6 +18,12 @@
 
 namespace fabricbench::cluster {
 namespace {
+
+/// The part of partners, or of hosts, that decides: robust to three slow ones of ten.
+constexpr double kUpper = 0.7;
+/// Added to the observed readings: ten good readings do not prove that there are no bad ones.
+constexpr double kImaginedOwn = 60;
+constexpr double kImaginedSlowOwn = 1;
 
 /// Readings that are comparable: the fields of Stratum before its numbers.
 using Alike = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, bool>;  // kind, rails, both ways, near
@@ -45,6 +50,7 @@ struct UnitId {
   friend bool operator<(const UnitId& a, const UnitId& b) { return a.key() < b.key(); }
 };
 
+/// What is known of one.
 struct Unit {
   std::vector<OwnReading> readings;
   std::int64_t own = 0;
@@ -74,9 +80,7 @@ class OwnRates {
   }
 
  private:
-  [[nodiscard]] bool stays(const Reading& reading) const {
-    return !structure_.levels.empty() && structure_.levels.front().common_part(reading.from, reading.to) >= 0;
-  }
+  [[nodiscard]] bool stays(const Reading& reading) const { return structure_.are_near(reading.from, reading.to); }
   [[nodiscard]] bool is_given() const { return !structure_.levels.empty() && structure_.levels.front().is_given; }
   [[nodiscard]] bool has_group(std::int32_t host) const {
     if (structure_.levels.empty()) return false;
@@ -123,7 +127,6 @@ class OwnRates {
 /// The usual rate of near hosts, and of hosts of different groups alone: the median over hosts of the upper part of
 /// what each reaches. Fills the strata.
 void OwnRates::find_usual() {
-  constexpr double kUpper = 0.7;  // robust to three slow partners of ten
   std::map<Alike, std::map<std::int32_t, std::vector<double>>> rates;
   for (const Reading& reading : sweep_.readings) {
     if (!has_rate(reading) || !is_own(reading)) continue;
@@ -201,23 +204,21 @@ void OwnRates::find_units() {
 
 /// Looks at a unit's readings since the first slow one, which may be the beginning of a fault.
 void OwnRates::look_at(Unit& unit) const {
-  constexpr double kUpper = 0.7;
-  const auto counts = [&](const OwnReading& reading) { return reading.is_own && !blamed_.contains(reading.partner); };
   const auto first = std::find_if(unit.readings.begin(), unit.readings.end(),
-                                  [&](const OwnReading& reading) { return counts(reading) && reading.is_slow; });
+                                  [](const OwnReading& reading) { return reading.is_own && reading.is_slow; });
   if (first == unit.readings.end()) return;
   std::map<std::int32_t, std::vector<double>> ratios;  // by partner
   std::int64_t fast = 0;
   for (auto reading = first; reading != unit.readings.end(); ++reading) {
     fast += reading->is_slow ? 0 : 1;
     unit.is_slow_near = unit.is_slow_near || (reading->is_slow && reading->is_near);
-    if (!counts(*reading)) continue;
+    if (!reading->is_own) continue;
     ++unit.own;
     unit.slow += reading->is_slow ? 1 : 0;
     ratios[reading->partner].push_back(reading->ratio);
   }
   unit.has_near = std::any_of(unit.readings.begin(), unit.readings.end(),
-                              [&](const OwnReading& reading) { return counts(reading) && reading.is_near; });
+                              [](const OwnReading& reading) { return reading.is_own && reading.is_near; });
   unit.is_cleared = fast >= 2;
   std::vector<double> medians;
   for (auto& [partner, own] : ratios) {
@@ -232,7 +233,7 @@ bool OwnRates::is_slow(const Unit& unit) const {
   return unit.upper < 1 - settings_.tolerance && 2 * unit.slow_partners > unit.partners && !unit.is_cleared;
 }
 
-/// The worst unit first, whose readings no longer count for its partners.
+/// Looks at all units, and sets how likely chance makes them slow.
 void OwnRates::find_slow_units() {
   for (auto& [id, unit] : units_) look_at(unit);
   std::int64_t own = 0;
@@ -244,7 +245,7 @@ void OwnRates::find_slow_units() {
       slow += reading.is_own && reading.is_slow && unit.is_cleared ? 1 : 0;
     }
   }
-  slow_share_ = (static_cast<double>(slow) + 1) / (static_cast<double>(own) + 60);
+  slow_share_ = (static_cast<double>(slow) + kImaginedSlowOwn) / (static_cast<double>(own) + kImaginedOwn);
   for (auto& [id, unit] : units_) {
     const std::int64_t independent = std::min(unit.slow, 2 * unit.slow_partners);
     unit.chance = std::min(1.0, std::pow(slow_share_, independent) * static_cast<double>(units_.size()));
@@ -258,7 +259,6 @@ Finding OwnRates::finding_of(const std::vector<const std::pair<const UnitId, Uni
   bool receives = false;
   std::vector<double> ratios;
   std::vector<double> rates;
-  std::set<std::int32_t> partners;
   finding.hosts = {units.front()->first.host};
   for (const auto* each : units) {
     const auto& [id, unit] = *each;

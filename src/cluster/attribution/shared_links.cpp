@@ -12,10 +12,12 @@
 #include <tuple>
 #include <utility>
 
+#include "cluster/attribution/findings.h"
 #include "cluster/attribution/model.h"
 #include "cluster/robust.h"
 #include "cluster/schedule.h"
 #include "common/core/distributions.h"
+#include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -107,11 +109,6 @@ class HostsOfPairs {
   std::set<std::int32_t> hosts_;
 };
 
-/// Whether both hosts of a reading are in one part of the finest level.
-bool stays(const Structure& structure, const Reading& reading) {
-  return !structure.levels.empty() && structure.levels.front().common_part(reading.from, reading.to) >= 0;
-}
-
 /// Which side of a reading, over which rail, in which kind of readings.
 using Side = std::tuple<bool, std::int16_t, std::int16_t, bool>;
 
@@ -127,7 +124,7 @@ class UpperRates {
     constexpr double kUpper = 0.7;  // robust to three slow partners of ten
     std::map<std::pair<Side, std::int32_t>, std::vector<double>> rates;
     for (const Reading& reading : sweep.readings) {
-      if (!has_rate(reading) || (reading.concurrent > 1 && !stays(structure, reading))) continue;
+      if (!has_rate(reading) || (reading.concurrent > 1 && !structure.are_near(reading.from, reading.to))) continue;
       rates[{side_of(reading, false), reading.from}].push_back(reading.rate);
       rates[{side_of(reading, true), reading.to}].push_back(reading.rate);
     }
@@ -164,8 +161,8 @@ double across_of(const Sweep& sweep, const Nearness& parts) {
 /// Hosts that are slow with all others and fast with each other, as those behind slow uplinks are; the rest are a part
 /// of their own. Nothing: there are none, or more than a third of the hosts.
 std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
-  constexpr double kHalf =
-      0.5;  // of a leaf with a third of the hosts or fewer, more than half of the meetings are slow
+  // Of a leaf with a third of the hosts or fewer, more than half of the meetings are slow.
+  constexpr double kHalf = 0.5;
   constexpr double kMost = 0.8;
   std::vector<std::array<std::int64_t, 2>> met(sweep.hosts.size());  // readings beside others, and slow ones
   const auto counts = [](const Reading& reading) { return has_rate(reading) && reading.concurrent > 1; };
@@ -203,8 +200,11 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
   return found;
 }
 
-/// By leaf and direction, how far its readings are below others of the same round, as logarithms.
-using Contrasts = std::map<std::pair<std::int32_t, bool>, std::vector<double>>;
+/// A leaf, and whether into it.
+using LeafWay = std::pair<std::int32_t, bool>;
+
+/// How far a leaf's readings are below others of the same round, as logarithms.
+using Contrasts = std::map<LeafWay, std::vector<double>>;
 
 struct Crossing {
   std::int32_t from;  // leaves
@@ -251,15 +251,9 @@ void add_contrasts(const std::vector<Crossing>& round, const std::set<std::int32
 /// A leaf's contrast in one direction.
 struct Contrast {
   double mean = 0;
-  double chance = 1;  ///< that a healthy leaf's is as low
+  double chance = 1;  // that any healthy leaf's is as low
   std::int64_t rounds = 0;
 };
-
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
 
 /// Twice the variance of rates within a round, among pairs within `large`: two of them may share a link. Infinite:
 /// there are none.
@@ -272,8 +266,8 @@ double variance_within(const std::vector<std::vector<Crossing>>& rounds, std::in
       if (each.from == large && each.to == large) rates.push_back(each.log_rate);
     }
     if (rates.size() < 2) continue;
-    const double mean = mean_of(rates);
-    for (const double rate : rates) squares += (rate - mean) * (rate - mean);
+    const double centre = mean(rates);
+    for (const double rate : rates) squares += (rate - centre) * (rate - centre);
     degrees += std::ssize(rates) - 1;
   }
   return degrees == 0 ? std::numeric_limits<double>::infinity() : 2 * squares / static_cast<double>(degrees);
@@ -281,24 +275,26 @@ double variance_within(const std::vector<std::vector<Crossing>>& rounds, std::in
 
 /// Student's t of each contrast, with the variance within all leaves of that direction, or `most`: one leaf's own few
 /// rounds tell little of it, and a slow one's differ by the load.
-std::map<std::pair<std::int32_t, bool>, Contrast> tested(const Contrasts& contrasts, double most) {
+std::map<LeafWay, Contrast> tested(const Contrasts& contrasts, double most, std::int32_t leaves) {
   constexpr std::size_t kLeast = 4;           // rounds
   constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
   std::array<double, 2> squares{};
   std::array<double, 2> degrees{};
   for (const auto& [leaf, values] : contrasts) {
-    const double mean = mean_of(values);
-    for (const double value : values) squares.at(leaf.second ? 1 : 0) += (value - mean) * (value - mean);
-    degrees.at(leaf.second ? 1 : 0) += static_cast<double>(values.size()) - 1;
+    const double centre = mean(values);
+    const std::size_t way = leaf.second ? 1 : 0;
+    for (const double value : values) squares.at(way) += (value - centre) * (value - centre);
+    degrees.at(way) += static_cast<double>(values.size()) - 1;
   }
-  std::map<std::pair<std::int32_t, bool>, Contrast> result;
+  std::map<LeafWay, Contrast> result;
   for (const auto& [leaf, values] : contrasts) {
     const std::size_t way = leaf.second ? 1 : 0;
     if (values.size() < kLeast || degrees.at(way) < 1) continue;
     const double variance = std::max(std::min(squares.at(way) / degrees.at(way), most), kSmallestVariance);
-    const double mean = mean_of(values);
-    const double t = -mean / std::sqrt(variance / static_cast<double>(values.size()));
-    result[leaf] = {mean, t > 0 ? student_tail(t, degrees.at(way)) : 1, static_cast<std::int64_t>(values.size())};
+    const double centre = mean(values);
+    const double t = -centre / std::sqrt(variance / static_cast<double>(values.size()));
+    const double chance = t > 0 ? student_tail(t, degrees.at(way)) : 1;
+    result[leaf] = {centre, std::min(1.0, chance * 2 * leaves), static_cast<std::int64_t>(values.size())};
   }
   return result;
 }
@@ -352,6 +348,30 @@ double usual_crossing(const std::vector<std::vector<Crossing>>& rounds, const st
     }
   }
   return rates.empty() ? 0 : median_of(rates);
+}
+
+/// Of a deficit, as a logarithm: leaves of few hosts differ by chance.
+constexpr double kLeastContrast = 0.1;
+
+/// A slow leaf. `other`: its contrast in the other direction; `usual`: bytes per second between other leaves.
+Finding finding_of(const Nearness& leaves, const LeafWay& way, const Contrast& found, const Contrast& other,
+                   double usual) {
+  Finding finding;
+  finding.blame = Blame::kLeaf;
+  finding.leaf = way.first;
+  const bool both = other.mean < -kLeastContrast / 2;
+  finding.direction = direction_of(both || !way.second, both || way.second);
+  finding.ratio = std::exp(found.mean);
+  finding.expected = usual;
+  finding.rate = finding.expected * finding.ratio;
+  finding.readings = found.rounds;
+  finding.partners = std::count(leaves.part_of.begin(), leaves.part_of.end(), way.first);
+  const PartnerCount hosts{finding.partners, finding.partners, finding.partners};
+  if (finding.direction != Direction::kReceives) finding.sends = hosts;
+  if (finding.direction != Direction::kSends) finding.receives = hosts;
+  finding.false_alarm = found.chance;
+  finding.fine_elsewhere = true;  // its hosts reach the usual rate near each other or alone
+  return finding;
 }
 
 /// Paths from a slow leaf to others are slow for that reason.
@@ -433,7 +453,7 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   std::int64_t within = 0;
   std::int64_t slow = 0;
   for (const Reading& reading : sweep.readings) {
-    if (!has_rate(reading) || reading.concurrent == 1 || !stays(structure, reading)) continue;
+    if (!has_rate(reading) || reading.concurrent == 1 || !structure.are_near(reading.from, reading.to)) continue;
     ++within;
     slow += rates.is_reached(reading) ? 0 : 1;
   }
@@ -442,47 +462,30 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
 }
 
 void report_crossings(const Sweep& sweep, const Structure& structure, double false_alarm, Verdict& verdict) {
-  constexpr double kLeast = 0.1;      // of the deficit, as a logarithm: leaves of few hosts differ by chance
   constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
   if (structure.levels.empty()) return;
   const Nearness& leaves = structure.levels.front();
   const std::int32_t large = large_group(leaves);
   const std::vector<std::vector<Crossing>> rounds =
       crossings_of(sweep, leaves, large, blamed_hosts(verdict, sweep.hosts.size()));
+  const double most_variance = variance_within(rounds, large);
   std::set<std::int32_t> explained;
   while (leaves.parts - static_cast<std::int32_t>(explained.size()) > (large >= 0 ? 1 : 2)) {
     Contrasts contrasts;
     for (const std::vector<Crossing>& round : rounds) add_contrasts(round, explained, leaves.parts, contrasts);
-    std::map<std::pair<std::int32_t, bool>, Contrast> all = tested(contrasts, variance_within(rounds, large));
-    std::pair<std::int32_t, bool> worst{-1, false};
+    std::map<LeafWay, Contrast> all = tested(contrasts, most_variance, leaves.parts);
+    LeafWay worst{-1, false};
     Contrast found;
     for (const auto& [leaf, contrast] : all) {
-      const double chance = std::min(1.0, contrast.chance * 2 * leaves.parts);
-      if (leaf.first == large || contrast.mean > -kLeast || chance >= kStricter * false_alarm ||
-          contrast.mean >= found.mean)
-        continue;
+      const bool is_slow = contrast.mean <= -kLeastContrast && contrast.chance < kStricter * false_alarm;
+      if (leaf.first == large || !is_slow || contrast.mean >= found.mean) continue;
       found = contrast;
       worst = leaf;
     }
     if (worst.first < 0) return;
     explained.insert(worst.first);
-    const Contrast other = all[{worst.first, !worst.second}];
-    const bool both = other.mean < -kLeast / 2;
-    Finding finding;
-    finding.blame = Blame::kLeaf;
-    finding.leaf = worst.first;
-    finding.direction = both ? Direction::kBoth : worst.second ? Direction::kReceives : Direction::kSends;
-    finding.ratio = std::exp(found.mean);
-    finding.expected = usual_crossing(rounds, explained);
-    finding.rate = finding.expected * finding.ratio;
-    finding.readings = found.rounds;
-    finding.partners = std::count(leaves.part_of.begin(), leaves.part_of.end(), worst.first);
-    const PartnerCount hosts{finding.partners, finding.partners, finding.partners};
-    if (finding.direction != Direction::kReceives) finding.sends = hosts;
-    if (finding.direction != Direction::kSends) finding.receives = hosts;
-    finding.false_alarm = std::min(1.0, found.chance * 2 * leaves.parts);
-    finding.fine_elsewhere = true;  // its hosts reach the usual rate near each other or alone
-    verdict.findings.push_back(finding);
+    const double usual = usual_crossing(rounds, explained);
+    verdict.findings.push_back(finding_of(leaves, worst, found, all[{worst.first, !worst.second}], usual));
     explain_paths(leaves, worst.first, verdict);
   }
 }

@@ -18,7 +18,6 @@
 #include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
-
 namespace {
 
 constexpr double kMissed = 1e-3;            // the share of slow hosts that may go unnoticed

@@ -119,9 +119,8 @@ std::vector<SlowReading> unexplained(const Sweep& sweep, const Verdict& verdict,
       return slow_hosts.contains(reading.from) || slow_hosts.contains(reading.to);
     });
   }
-  const auto paths = std::count_if(verdict.findings.begin(), verdict.findings.end(), [](const Finding& finding) {
-    return finding.hosts.size() == 2 && finding.rate > 0 && finding.blame != Blame::kDevice;
-  });
+  const auto paths = std::count_if(verdict.findings.begin(), verdict.findings.end(),
+                                   [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
   const bool are_few = static_cast<double>(slow.size()) < kFew * static_cast<double>(all);
   if (are_few && paths < 2) slow.clear();
   return slow;

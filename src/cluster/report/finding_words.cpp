@@ -343,8 +343,6 @@ bool has_form(const Sweep& sweep, const Verdict& verdict, const Finding& finding
   return true;
 }
 
-bool is_path(const Finding& finding) { return finding.hosts.size() == 2 && finding.blame != Blame::kDevice; }
-
 /// Whom findings of one kind are about: folded hosts or paths.
 Text subject_of(const Sweep& sweep, std::span<const Finding* const> alike) {
   std::vector<std::array<std::int32_t, 2>> paths;
@@ -438,9 +436,8 @@ std::string evidence(const Finding& finding) {
   if (finding.hosts.size() == 1 || of_device) text += fmt::format(" with {}", counted(finding.partners, "partner"));
   if (has_no_figure(finding) && finding.failed == finding.readings) return text + ", none of them with a figure";
   if (finding.failed > 0) text += fmt::format(", {} of them without a figure", finding.failed);
-  const bool is_path = finding.hosts.size() == 2 && !of_device;
   const bool of_data = finding.blame == Blame::kWrongData;
-  if (!is_path || of_data || has_no_figure(finding) || finding.slow == 0) return text;
+  if (!is_path(finding) || of_data || has_no_figure(finding) || finding.slow == 0) return text;
   return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
 }
 

@@ -125,8 +125,7 @@ bool crosses(const Verdict& verdict, const Finding& leaf, std::int32_t host, std
 const Finding* slow_leaf_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   const FindingKind& kind = kind_of(sweep, verdict, finding);
   const bool of_host = kind.hosts == &HostLists::slow || kind.hosts == &HostLists::unsteady;
-  const bool of_path =
-      finding.hosts.size() == 2 && finding.blame != Blame::kDevice && finding.blame != Blame::kWrongData;
+  const bool of_path = is_path(finding) && finding.blame != Blame::kWrongData;
   if ((!of_host && !of_path) || has_no_figure(finding)) return nullptr;
   const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& leaf) {
     return leaf.blame == Blame::kLeaf && std::any_of(finding.hosts.begin(), finding.hosts.end(),
@@ -285,7 +284,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& 
   std::set<std::pair<std::int32_t, std::int32_t>> named;
   std::vector<std::pair<std::int32_t, std::int32_t>> paths;
   for (const Finding& finding : verdict.findings) {
-    if (finding.hosts.size() != 2 || finding.blame == Blame::kDevice) continue;
+    if (!is_path(finding)) continue;
     const bool is_new = named.insert(std::minmax(finding.hosts[0], finding.hosts[1])).second;
     if (is_new && is_suspect_path(finding)) paths.emplace_back(finding.hosts[0], finding.hosts[1]);
   }

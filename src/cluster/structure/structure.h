@@ -55,6 +55,10 @@ struct Structure {
   /// The distance between two hosts: the number of levels, from the finest on, in which they are in different parts. 0:
   /// in one part of the finest level. At levels that were found, a host without any part may be near any host.
   [[nodiscard]] std::int32_t distance(std::int32_t a, std::int32_t b) const;
+  /// Whether both hosts are known to be in one part of the finest level.
+  [[nodiscard]] bool are_near(std::int32_t a, std::int32_t b) const {
+    return !levels.empty() && levels.front().common_part(a, b) >= 0;
+  }
   /// Whether a host is in a part of a coarser level, and in none of the finest: its rate with all hosts is that between
   /// parts.
   [[nodiscard]] bool is_alone_in_a_part(std::int32_t host) const;
