@@ -22,7 +22,6 @@
 #include "cluster/attribution/groups.h"
 #include "cluster/attribution/model.h"
 #include "cluster/attribution/near_limit.h"
-#include "cluster/attribution/own_rates.h"
 #include "cluster/attribution/pair_residuals.h"
 #include "cluster/attribution/shared_links.h"
 #include "cluster/attribution/steadiness.h"
@@ -399,34 +398,21 @@ void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, 
   note_waited(sweep, verdict);
 }
 
-/// Judges a sweep in which pairs share links.
-void judge_shared(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
-  const Structure structure = structure_with_shared_links(sweep, settings);
-  const Failures failures = find_failures(sweep, static_cast<std::int32_t>(sweep.rails.size()));
-  report_failures(sweep, failures, settings.false_alarm, verdict);
-  const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
-  const std::vector<std::int32_t> unexplained = unexplained_failures(sweep, failures, failing);
-  const std::vector<char> none(sweep.hosts.size(), 0);
-  report_failed_pairs(sweep, failures, none, settings.false_alarm, verdict);
-  report_failing_paths(failing, none, verdict);
-  report_wrong_data(sweep, verdict);
-  report_groups(make_model(sweep, settings, structure, {}), verdict);
-  judge_own_rates(sweep, structure, settings, verdict);
-  report_crossings(sweep, structure, settings.false_alarm, verdict);
-  note_the_rest(sweep, unexplained, none, verdict);
-  verdict.judged = conclusion_of(sweep, settings, {}, verdict);
-}
-
-/// Judges a sweep in which every reading says what hosts and paths can do.
+/// Judges a sweep. Where pairs share links, hosts and paths are judged by the readings that no other pair has a part
+/// in.
 void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
-  Explained explained = explain(sweep, settings);
+  const bool are_shared = verdict.links.are_shared;
+  ExplainedBesideLoad beside_load;
+  if (are_shared) beside_load = explain_beside_load(sweep, settings);
+  Explained explained = are_shared ? std::move(beside_load.explained) : explain(sweep, settings);
   const Model& model = explained.model;
   const Failures failures = find_failures(sweep, model.ids.rails);
   report_failures(sweep, failures, settings.false_alarm, verdict);
   report_groups(model, verdict);
-  report_small_group(model, verdict);
+  if (!are_shared) report_small_group(model, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, explained.units, verdict);
   report_slow(explained, verdict);
+  for (Finding& leaf : beside_load.slow_leaves) verdict.findings.push_back(std::move(leaf));
 
   const PairEffects pairs = find_pairs(model, explained.units);
   const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
@@ -444,7 +430,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   report_network(model, verdict);
   verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
   note_the_rest(sweep, unexplained, unsteady.is_unsteady, verdict);
-  verdict.not_judged = find_not_judged(model, failures, explained.units);
+  verdict.not_judged = find_not_judged(model, failures, explained.units, beside_load.slow_lately);
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
 }
 
@@ -454,11 +440,7 @@ Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   Verdict verdict;
   count_readings(sweep, verdict);
   verdict.links = find_shared_links(sweep);
-  if (verdict.links.are_shared) {
-    judge_shared(sweep, settings, verdict);
-  } else {
-    judge_readings(sweep, settings, verdict);
-  }
+  judge_readings(sweep, settings, verdict);
   name_devices(sweep, verdict);
   set_fine_hosts(sweep, settings.tolerance, verdict);
   sort_findings(verdict);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cluster/attribution/fit.h"
+#include "cluster/attribution/shared_links.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -15,10 +16,10 @@ namespace {
 
 /// Finds blocks, units and devices. Devices need to know which partners are slow, and units are found again if devices
 /// explain some of their readings.
-Explained explain(Model model) {
+Explained explain(Model model, bool with_blocks = true) {
   Explained all{std::move(model), {}, {}, {}, {}};
   fit_first(all.model);
-  all.blocks = find_blocks(all.model);
+  if (with_blocks) all.blocks = find_blocks(all.model);
   all.over_devices = list_devices(all.model);
   all.model.device_effects = static_cast<std::int64_t>(all.over_devices.effects.size());
   all.units = find_units(all.model);
@@ -121,6 +122,14 @@ double left_of(const Model& model) {
   return left;
 }
 
+/// Whether a reading goes from one of these slow leaves to another leaf, or comes from one.
+bool crosses_any(const Reading& reading, const Nearness& leaves, const std::vector<Finding>& slow) {
+  const std::int32_t from = leaves.part_of[static_cast<std::size_t>(reading.from)];
+  const std::int32_t to = leaves.part_of[static_cast<std::size_t>(reading.to)];
+  return from != to && std::any_of(slow.begin(), slow.end(),
+                                   [&](const Finding& finding) { return finding.leaf == from || finding.leaf == to; });
+}
+
 }  // namespace
 
 Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
@@ -131,6 +140,24 @@ Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
   Explained steady = explain(sweep, models, true);
   if (left_of(by_time.model) >= kMuchMore * left_of(steady.model)) return steady;
   return are_of_time(by_time.model) ? explain(models.without_structure()) : std::move(by_time);
+}
+
+ExplainedBesideLoad explain_beside_load(const Sweep& sweep, const VerdictSettings& settings) {
+  const Structure structure = structure_with_shared_links(sweep, settings);
+  auto [loaded, above_usual, slow_lately] = loaded_readings(sweep, structure, settings.tolerance);
+  ExplainedBesideLoad all{
+      explain(make_model(sweep, settings, structure, above_usual, loaded), false), {}, std::move(slow_lately)};
+  std::vector<char> slow(sweep.hosts.size(), 0);
+  for (const UnitEffect& found : all.explained.units.blamed) {
+    slow[static_cast<std::size_t>(all.explained.model.ids.host(found.effect))] = 1;
+  }
+  all.slow_leaves = find_slow_leaves(sweep, structure, std::move(slow), settings.false_alarm);
+  if (all.slow_leaves.empty()) return all;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    if (crosses_any(sweep.readings[i], structure.levels.front(), all.slow_leaves)) loaded[i] = 1;
+  }
+  all.explained = explain(make_model(sweep, settings, structure, above_usual, loaded), false);
+  return all;
 }
 
 }  // namespace fabricbench::cluster

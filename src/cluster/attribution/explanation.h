@@ -26,4 +26,13 @@ struct Explained {
 /// is found without readings over slow devices.
 [[nodiscard]] Explained explain(const Sweep& sweep, const VerdictSettings& settings);
 
+/// The same where pairs share links (shared_links.h). Slow leaves are told apart among the readings that depend on the
+/// load, and explain all readings that cross them.
+struct ExplainedBesideLoad {
+  Explained explained;
+  std::vector<Finding> slow_leaves;
+  std::vector<char> slow_lately;  ///< by host (shared_links.h)
+};
+[[nodiscard]] ExplainedBesideLoad explain_beside_load(const Sweep& sweep, const VerdictSettings& settings);
+
 }  // namespace fabricbench::cluster

@@ -386,6 +386,8 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
 
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
   for (const FlappingHost& host : hosts) {
+    // Where links are shared, each reading takes a round of its own: the path is measured again first.
+    if (!host.sure && verdict.links.are_shared && host.partners == 1) continue;
     if (!host.sure) {
       verdict.follow_ups.push_back(
           {host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
@@ -427,7 +429,8 @@ std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
   return std::max(settings.partners, static_cast<std::int32_t>(std::ceil(std::min(demanded, 1e6))));
 }
 
-std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures, const UnitEffects& units) {
+std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures, const UnitEffects& units,
+                                          const std::vector<char>& in_doubt) {
   const auto hosts = static_cast<std::size_t>(model.sweep->hosts.size());
   std::vector<char> settled(hosts, 0);  // blamed, dead, or silent
   for (const UnitEffect& unit : units.blamed) settled[static_cast<std::size_t>(model.ids.host(unit.effect))] = 1;
@@ -440,7 +443,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
   }
   std::vector<char> sends(hosts, 0);
   std::vector<char> receives(hosts, 0);
-  std::vector<char> lacking(hosts, 0);
+  std::vector<char> lacking = in_doubt.empty() ? std::vector<char>(hosts, 0) : in_doubt;
   for (std::int32_t effect = 0; effect < model.effects() && hosts > 0; ++effect) {
     if (model.entries_of(effect).empty() || model.directions_pooled) continue;
     const auto host = static_cast<std::size_t>(model.ids.host(effect));

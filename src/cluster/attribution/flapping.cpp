@@ -104,7 +104,7 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
   const std::vector<Two> settled = settled_pairs(model, pairs, or_host);
   Background background;
   for (const Point& point : model.points) {
-    if (!model.is_clean(point) || is_either(unsteady, model.reading_of(point))) continue;
+    if (!model.is_blameless(point) || is_either(unsteady, model.reading_of(point))) continue;
     ++background.readings;
     const double residual = point.residual - model.near_limit_of(point);
     if (residual >= outlier_bound(model, point)) continue;
@@ -177,7 +177,7 @@ Taken taken_with(const Model& model, std::int32_t host, const Account& account, 
         const Point& point = model.point_of(entry);
         const std::int32_t partner = model.ids.host(entry.other);
         if (unsteady[static_cast<std::size_t>(partner)] != 0) continue;
-        if (model.is_clean(point)) meetings.emplace_back(partner, model.reading_of(point).round);
+        if (model.is_blameless(point)) meetings.emplace_back(partner, model.reading_of(point).round);
       }
     }
   }

@@ -110,13 +110,13 @@ bool are_directions_pooled(const Sweep& sweep, std::size_t partners) {
   return true;
 }
 
-void add_points(const Sweep& sweep, Model& model) {
+void add_points(const Sweep& sweep, const std::vector<char>& loaded, Model& model) {
   StrataOf stratum_of(model);
   PairsOfStrata pairs;
   model.points.reserve(sweep.readings.size());
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
-    if (!has_rate(reading)) continue;
+    if (!has_rate(reading) || (!loaded.empty() && loaded[i] != 0)) continue;
     Point point;
     point.reading = static_cast<std::int32_t>(i);
     const bool either = reading.both_ways || model.directions_pooled;
@@ -337,7 +337,8 @@ Structure structure_of(const Sweep& sweep, const VerdictSettings& settings, cons
   return find_structure(sweep, -kShareOfTolerance * std::log1p(-settings.tolerance), left_out);
 }
 
-Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure, std::vector<char> left_out) {
+Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure, std::vector<char> left_out,
+                 const std::vector<char>& loaded) {
   Model model;
   model.sweep = &sweep;
   model.settings = settings;
@@ -353,7 +354,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
   }
   model.ids = {std::max(static_cast<std::int32_t>(sweep.hosts.size()), 1), rails};
   model.directions_pooled = are_directions_pooled(sweep, static_cast<std::size_t>(settings.partners));
-  add_points(sweep, model);
+  add_points(sweep, loaded, model);
   const std::int32_t units = kinds * model.ids.hosts * rails;
   const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
   model.cap.assign(effects, kNoCap);

@@ -189,14 +189,16 @@ struct Model {
   }
   /// The part of a residual that its units, leaves and devices explain, at most 0.
   [[nodiscard]] double explained(const Point& point) const;
-  /// Whether a reading is known to be slow, so that it is excluded from centres.
+  /// Whether a reading is known to be slow, or was taken because it is fast, so that it is excluded from centres.
   [[nodiscard]] bool is_left_out(const Point& point) const {
     return !left_out.empty() && left_out[static_cast<std::size_t>(point.reading)] != 0;
   }
   /// Whether nothing that a reading went through is blamed.
-  [[nodiscard]] bool is_clean(const Point& point) const {
+  [[nodiscard]] bool is_blameless(const Point& point) const {
     return point.block == 0 && !point.over_slow_device && !is_flagged(point.sender) && !is_flagged(point.receiver);
   }
+  /// Whether a reading tells what is usual: nothing is blamed, and it is not left out.
+  [[nodiscard]] bool is_clean(const Point& point) const { return is_blameless(point) && !is_left_out(point); }
   /// The part of the finest level that a host is in; Nearness::kNone: it is in none.
   [[nodiscard]] std::int32_t part_of(std::int32_t host) const {
     return structure.levels.empty()
@@ -213,9 +215,9 @@ struct Model {
                                      const std::vector<char>& left_out);
 
 /// Builds the model of the readings that have a rate. Nothing is estimated yet. `structure`: found without the readings
-/// that are `left_out`.
+/// that are `left_out`. `loaded`, by place: they say what was left for a pair, so they are no points; empty: none is.
 [[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure,
-                               std::vector<char> left_out);
+                               std::vector<char> left_out, const std::vector<char>& loaded = {});
 
 /// Calls `group` with an effect's entries, one call for each unit of a partner.
 template <typename Group>

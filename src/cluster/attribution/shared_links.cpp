@@ -299,14 +299,21 @@ std::map<LeafWay, Contrast> tested(const Contrasts& contrasts, double most, std:
   return result;
 }
 
-/// By host: a finding of its own is against it.
-std::vector<char> blamed_hosts(const Verdict& verdict, std::size_t hosts) {
-  std::vector<char> blamed(hosts, 0);
-  for (const Finding& finding : verdict.findings) {
-    if (finding.blame == Blame::kDevice || finding.hosts.size() > 1) continue;
-    for (const std::int32_t host : finding.hosts) blamed[static_cast<std::size_t>(host)] = 1;
+/// Takes hosts out of `slow` of which more than half of the leaf is slow.
+void keep_exceptions_of_leaves(const Nearness& leaves, std::vector<char>& slow) {
+  std::vector<std::int32_t> hosts(static_cast<std::size_t>(leaves.parts), 0);
+  std::vector<std::int32_t> slow_hosts(hosts.size(), 0);
+  for (std::size_t host = 0; host < slow.size(); ++host) {
+    const std::int32_t leaf = leaves.part_of[host];
+    if (leaf < 0) continue;
+    ++hosts[static_cast<std::size_t>(leaf)];
+    slow_hosts[static_cast<std::size_t>(leaf)] += slow[host];
   }
-  return blamed;
+  for (std::size_t host = 0; host < slow.size(); ++host) {
+    const std::int32_t leaf = leaves.part_of[host];
+    const auto at = static_cast<std::size_t>(leaf);
+    if (leaf >= 0 && 2 * slow_hosts[at] > hosts[at]) slow[host] = 0;
+  }
 }
 
 /// Of groups in the readings, the one that has two thirds of the hosts; -1: there is none.
@@ -372,19 +379,6 @@ Finding finding_of(const Nearness& leaves, const LeafWay& way, const Contrast& f
   finding.false_alarm = found.chance;
   finding.fine_elsewhere = true;  // its hosts reach the usual rate near each other or alone
   return finding;
-}
-
-/// Paths from a slow leaf to others are slow for that reason.
-void explain_paths(const Nearness& leaves, std::int32_t leaf, Verdict& verdict) {
-  const auto crosses = [&](std::int32_t a, std::int32_t b) {
-    return (leaves.part_of[static_cast<std::size_t>(a)] == leaf) !=
-           (leaves.part_of[static_cast<std::size_t>(b)] == leaf);
-  };
-  std::erase_if(verdict.findings, [&](const Finding& finding) {
-    return finding.blame == Blame::kPair && crosses(finding.hosts[0], finding.hosts[1]);
-  });
-  std::erase_if(verdict.follow_ups,
-                [&](const FollowUp& each) { return each.other >= 0 && crosses(each.host, each.other); });
 }
 
 }  // namespace
@@ -461,13 +455,50 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   return structure;
 }
 
-void report_crossings(const Sweep& sweep, const Structure& structure, double false_alarm, Verdict& verdict) {
+Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double tolerance) {
+  constexpr int kLatest = 4;
+  const UpperRates rates(sweep, structure, tolerance);
+  const bool is_given = !structure.levels.empty() && structure.levels.front().is_given;
+  Loaded loaded;
+  loaded.readings.assign(sweep.readings.size(), 0);
+  loaded.above_usual.assign(sweep.readings.size(), 0);
+  loaded.slow_lately.assign(sweep.hosts.size(), 0);
+  std::set<std::pair<Side, std::int32_t>> with_own;  // by distance
+  const auto stratum_of = [&](const Reading& reading) {
+    return std::pair{side_of(reading, false), structure.distance(reading.from, reading.to)};
+  };
+  std::map<std::tuple<std::int32_t, bool, bool>, int> since;  // by direction of a host: readings since a fast one
+  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
+    const Reading& reading = sweep.readings[i];
+    if (!has_rate(reading)) continue;
+    const bool is_own = reading.concurrent == 1 || (is_given && structure.are_near(reading.from, reading.to));
+    const bool is_fast = rates.is_reached(reading);
+    loaded.readings[i] = is_own || is_fast ? 0 : 1;
+    loaded.above_usual[i] = is_fast && !is_own ? 1 : 0;
+    if (is_own) with_own.insert(stratum_of(reading));
+    for (const bool receives : {false, true}) {
+      int& count = since[{receives ? reading.to : reading.from, receives, reading.both_ways}];
+      count = is_fast ? 0 : count + 1;
+    }
+  }
+  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
+    if (loaded.above_usual[i] != 0 && !with_own.contains(stratum_of(sweep.readings[i]))) loaded.above_usual[i] = 0;
+  }
+  for (const auto& [key, count] : since) {
+    if (count >= kLatest) loaded.slow_lately[static_cast<std::size_t>(std::get<0>(key))] = 1;
+  }
+  return loaded;
+}
+
+std::vector<Finding> find_slow_leaves(const Sweep& sweep, const Structure& structure, std::vector<char> slow,
+                                      double false_alarm) {
   constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
-  if (structure.levels.empty()) return;
+  std::vector<Finding> findings;
+  if (structure.levels.empty()) return findings;
   const Nearness& leaves = structure.levels.front();
   const std::int32_t large = large_group(leaves);
-  const std::vector<std::vector<Crossing>> rounds =
-      crossings_of(sweep, leaves, large, blamed_hosts(verdict, sweep.hosts.size()));
+  keep_exceptions_of_leaves(leaves, slow);
+  const std::vector<std::vector<Crossing>> rounds = crossings_of(sweep, leaves, large, slow);
   const double most_variance = variance_within(rounds, large);
   std::set<std::int32_t> explained;
   while (leaves.parts - static_cast<std::int32_t>(explained.size()) > (large >= 0 ? 1 : 2)) {
@@ -482,12 +513,12 @@ void report_crossings(const Sweep& sweep, const Structure& structure, double fal
       found = contrast;
       worst = leaf;
     }
-    if (worst.first < 0) return;
+    if (worst.first < 0) break;
     explained.insert(worst.first);
     const double usual = usual_crossing(rounds, explained);
-    verdict.findings.push_back(finding_of(leaves, worst, found, all[{worst.first, !worst.second}], usual));
-    explain_paths(leaves, worst.first, verdict);
+    findings.push_back(finding_of(leaves, worst, found, all[{worst.first, !worst.second}], usual));
   }
+  return findings;
 }
 
 }  // namespace fabricbench::cluster
