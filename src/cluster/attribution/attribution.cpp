@@ -12,20 +12,15 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/blocks.h"
-#include "cluster/attribution/device_readings.h"
 #include "cluster/attribution/devices.h"
 #include "cluster/attribution/explanation.h"
 #include "cluster/attribution/failures.h"
-#include "cluster/attribution/faster.h"
 #include "cluster/attribution/findings.h"
-#include "cluster/attribution/groups.h"
+#include "cluster/attribution/leaves.h"
 #include "cluster/attribution/model.h"
-#include "cluster/attribution/near_limit.h"
-#include "cluster/attribution/pair_residuals.h"
+#include "cluster/attribution/pairs.h"
 #include "cluster/attribution/shared_links.h"
-#include "cluster/attribution/steadiness.h"
-#include "cluster/attribution/unit_effects.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "common/core/wording.h"
 
@@ -351,9 +346,9 @@ void report_failures(const Sweep& sweep, const Failures& failures, double false_
 void report_slow(Explained& explained, Verdict& verdict) {
   const Model& model = explained.model;
   report_lone_hosts(model, explained.units, verdict);
-  report_blocks(model, explained.blocks, verdict);
+  for (Finding& leaf : explained.slow_leaves) verdict.findings.push_back(std::move(leaf));
   report_devices(explained.devices, verdict);
-  report_rails(find_slow_rails(model), verdict);
+  report_rails(model, verdict);
   keep_what_misses_expectation(model, explained.units);
   report_units(model, explained.units, verdict);
   follow_up_suspects(model, explained.units, verdict);
@@ -402,9 +397,7 @@ void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, 
 /// in.
 void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
   const bool are_shared = verdict.links.are_shared;
-  ExplainedBesideLoad beside_load;
-  if (are_shared) beside_load = explain_beside_load(sweep, settings);
-  Explained explained = are_shared ? std::move(beside_load.explained) : explain(sweep, settings);
+  Explained explained = explain(sweep, settings, are_shared);
   const Model& model = explained.model;
   const Failures failures = find_failures(sweep, model.ids.rails);
   report_failures(sweep, failures, settings.false_alarm, verdict);
@@ -412,7 +405,6 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   if (!are_shared) report_small_group(model, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, explained.units, verdict);
   report_slow(explained, verdict);
-  for (Finding& leaf : beside_load.slow_leaves) verdict.findings.push_back(std::move(leaf));
 
   const PairEffects pairs = find_pairs(model, explained.units);
   const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
@@ -430,7 +422,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   report_network(model, verdict);
   verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
   note_the_rest(sweep, unexplained, unsteady.is_unsteady, verdict);
-  verdict.not_judged = find_not_judged(model, failures, explained.units, beside_load.slow_lately);
+  verdict.not_judged = find_not_judged(model, failures, explained.units, explained.slow_lately);
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
 }
 

@@ -7,9 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "cluster/attribution/fit.h"
-#include "cluster/attribution/multiple_testing.h"
-#include "cluster/attribution/unit_effects.h"
+#include "cluster/attribution/model.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
 

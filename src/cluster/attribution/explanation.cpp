@@ -7,19 +7,19 @@
 #include <map>
 #include <utility>
 
-#include "cluster/attribution/fit.h"
+#include "cluster/attribution/leaves.h"
+#include "cluster/attribution/model.h"
 #include "cluster/attribution/shared_links.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Finds blocks, units and devices. Devices need to know which partners are slow, and units are found again if devices
-/// explain some of their readings.
-Explained explain(Model model, bool with_blocks = true) {
-  Explained all{std::move(model), {}, {}, {}, {}};
+/// Finds units and devices. Devices need to know which partners are slow, and units are found again if devices explain
+/// some of their readings.
+Explained explain(Model model, std::vector<Finding> slow_leaves) {
+  Explained all{std::move(model), std::move(slow_leaves), {}, {}, {}, {}};
   fit_first(all.model);
-  if (with_blocks) all.blocks = find_blocks(all.model);
   all.over_devices = list_devices(all.model);
   all.model.device_effects = static_cast<std::int64_t>(all.over_devices.effects.size());
   all.units = find_units(all.model);
@@ -29,35 +29,35 @@ Explained explain(Model model, bool with_blocks = true) {
   return all;
 }
 
-/// Makes models of a sweep. Computes the structure once for each set of readings that is left out.
-class ModelMaker {
+/// Explains a sweep. Computes the structure, and slow leaves, once for each set of readings that is left out.
+class Explainer {
  public:
-  ModelMaker(const Sweep& sweep, const VerdictSettings& settings) : sweep_(sweep), settings_(settings) {}
+  Explainer(const Sweep& sweep, const VerdictSettings& settings) : sweep_(sweep), settings_(settings) {}
 
-  [[nodiscard]] Model without(std::vector<char> left_out, bool is_steady) {
-    const auto [known, is_new] = structures_.try_emplace(left_out);
-    if (is_new) known->second = structure_of(sweep_, settings_, left_out);
-    return made_of(known->second, std::move(left_out), is_steady);
+  [[nodiscard]] Explained without(std::vector<char> left_out, bool is_steady) {
+    const auto [known, is_new] = known_.try_emplace(left_out);
+    auto& [structure, leaves] = known->second;
+    if (is_new) {
+      structure = structure_of(sweep_, settings_, left_out);
+      leaves = find_slow_leaves(sweep_, structure, settings_, left_out, false);
+    }
+    Model model = make_model(sweep_, settings_, structure, std::move(left_out), leaves.explained);
+    model.is_steady = is_steady;
+    return explain(std::move(model), leaves.findings);
   }
-  /// A model in which all hosts are equally far apart.
-  [[nodiscard]] Model without_structure() {
+  /// As if all hosts were equally far apart.
+  [[nodiscard]] Explained without_structure() {
     Structure none;
     none.is_alone.assign(sweep_.hosts.size(), 0);
     none.is_unplaced.assign(sweep_.hosts.size(), 0);
-    none.scale = structures_.at({}).scale;
-    return made_of(std::move(none), {}, false);
+    none.scale = known_.at({}).first.scale;
+    return explain(make_model(sweep_, settings_, std::move(none), {}), {});
   }
 
  private:
-  [[nodiscard]] Model made_of(Structure structure, std::vector<char> left_out, bool is_steady) const {
-    Model model = make_model(sweep_, settings_, std::move(structure), std::move(left_out));
-    model.is_steady = is_steady;
-    return model;
-  }
-
   const Sweep& sweep_;
   const VerdictSettings& settings_;
-  std::map<std::vector<char>, Structure> structures_;  // by the readings that are left out
+  std::map<std::vector<char>, std::pair<Structure, SlowLeaves>> known_;  // by the readings that are left out
 };
 
 /// By stratum, the lower quartile of its rates without drift, as a logarithm; infinite: it has no readings. A quartile,
@@ -94,10 +94,10 @@ bool are_of_time(const Model& model) {
 }
 
 /// If there are slow devices, finds the structure again without readings over them.
-Explained explain(const Sweep& sweep, ModelMaker& models, bool is_steady) {
-  Explained all = explain(models.without({}, is_steady));
+Explained explain(const Sweep& sweep, Explainer& explainer, bool is_steady) {
+  Explained all = explainer.without({}, is_steady);
   if (all.devices.empty()) return all;
-  Explained second = explain(models.without(readings_over(sweep, all.devices), is_steady));
+  Explained second = explainer.without(readings_over(sweep, all.devices), is_steady);
   if (!second.devices.empty()) all = std::move(second);
   if (add_other_ways(all.model, all.over_devices, all.devices)) all.units = find_units(all.model);
   return all;
@@ -122,42 +122,35 @@ double left_of(const Model& model) {
   return left;
 }
 
-/// Whether a reading goes from one of these slow leaves to another leaf, or comes from one.
-bool crosses_any(const Reading& reading, const Nearness& leaves, const std::vector<Finding>& slow) {
-  const std::int32_t from = leaves.part_of[static_cast<std::size_t>(reading.from)];
-  const std::int32_t to = leaves.part_of[static_cast<std::size_t>(reading.to)];
-  return from != to && std::any_of(slow.begin(), slow.end(),
-                                   [&](const Finding& finding) { return finding.leaf == from || finding.leaf == to; });
+/// Explains a sweep in which pairs share links.
+Explained explain_shared(const Sweep& sweep, const VerdictSettings& settings) {
+  Structure structure = structure_with_shared_links(sweep, settings);
+  Loaded loaded = loaded_readings(sweep, structure, settings.tolerance);
+  std::vector<char> of_slow_hosts;  // they say nothing of leaves
+  for (const Reading& reading : sweep.readings) {
+    const bool are_fast = loaded.ever_fast[static_cast<std::size_t>(reading.from)] != 0 &&
+                          loaded.ever_fast[static_cast<std::size_t>(reading.to)] != 0;
+    of_slow_hosts.push_back(are_fast ? 0 : 1);
+  }
+  SlowLeaves leaves = find_slow_leaves(sweep, structure, settings, of_slow_hosts, true);
+  for (std::size_t i = 0; i < leaves.explained.size(); ++i) loaded.readings[i] |= leaves.explained[i];
+  Model model = make_model(sweep, settings, std::move(structure), std::move(loaded.above_usual), loaded.readings);
+  Explained all = explain(std::move(model), std::move(leaves.findings));
+  all.slow_lately = std::move(loaded.slow_lately);
+  return all;
 }
 
 }  // namespace
 
-Explained explain(const Sweep& sweep, const VerdictSettings& settings) {
+Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool links_are_shared) {
   constexpr double kMuchMore = 0.95;
-  ModelMaker models(sweep, settings);
-  Explained by_time = explain(sweep, models, false);
+  if (links_are_shared) return explain_shared(sweep, settings);
+  Explainer explainer(sweep, settings);
+  Explained by_time = explain(sweep, explainer, false);
   if (changes_of(by_time.model) < settings.tolerance) return by_time;
-  Explained steady = explain(sweep, models, true);
+  Explained steady = explain(sweep, explainer, true);
   if (left_of(by_time.model) >= kMuchMore * left_of(steady.model)) return steady;
-  return are_of_time(by_time.model) ? explain(models.without_structure()) : std::move(by_time);
-}
-
-ExplainedBesideLoad explain_beside_load(const Sweep& sweep, const VerdictSettings& settings) {
-  const Structure structure = structure_with_shared_links(sweep, settings);
-  auto [loaded, above_usual, slow_lately] = loaded_readings(sweep, structure, settings.tolerance);
-  ExplainedBesideLoad all{
-      explain(make_model(sweep, settings, structure, above_usual, loaded), false), {}, std::move(slow_lately)};
-  std::vector<char> slow(sweep.hosts.size(), 0);
-  for (const UnitEffect& found : all.explained.units.blamed) {
-    slow[static_cast<std::size_t>(all.explained.model.ids.host(found.effect))] = 1;
-  }
-  all.slow_leaves = find_slow_leaves(sweep, structure, std::move(slow), settings.false_alarm);
-  if (all.slow_leaves.empty()) return all;
-  for (std::size_t i = 0; i < loaded.size(); ++i) {
-    if (crosses_any(sweep.readings[i], structure.levels.front(), all.slow_leaves)) loaded[i] = 1;
-  }
-  all.explained = explain(make_model(sweep, settings, structure, above_usual, loaded), false);
-  return all;
+  return by_time.slow_leaves.empty() && are_of_time(by_time.model) ? explainer.without_structure() : std::move(by_time);
 }
 
 }  // namespace fabricbench::cluster

@@ -3,11 +3,9 @@
 
 #include <vector>
 
-#include "cluster/attribution/blocks.h"
-#include "cluster/attribution/device_readings.h"
 #include "cluster/attribution/devices.h"
 #include "cluster/attribution/model.h"
-#include "cluster/attribution/unit_effects.h"
+#include "cluster/attribution/units.h"
 #include "cluster/readings.h"
 #include "cluster/verdict.h"
 
@@ -16,23 +14,16 @@ namespace fabricbench::cluster {
 /// A model, and what explains its readings.
 struct Explained {
   Model model;
-  Blocks blocks;
+  std::vector<Finding> slow_leaves;
+  std::vector<char> slow_lately;  ///< by host (Loaded::slow_lately); empty where no links are shared
   DeviceReadings over_devices;
   std::vector<SlowDevices> devices;
   UnitEffects units;
 };
 
 /// Rounds differ by drift, or by the hosts in them. Takes the model with drift if it explains clearly more. Structure
-/// is found without readings over slow devices.
-[[nodiscard]] Explained explain(const Sweep& sweep, const VerdictSettings& settings);
-
-/// The same where pairs share links (shared_links.h). Slow leaves are told apart among the readings that depend on the
-/// load, and explain all readings that cross them.
-struct ExplainedBesideLoad {
-  Explained explained;
-  std::vector<Finding> slow_leaves;
-  std::vector<char> slow_lately;  ///< by host (shared_links.h)
-};
-[[nodiscard]] ExplainedBesideLoad explain_beside_load(const Sweep& sweep, const VerdictSettings& settings);
+/// is found without readings over slow devices. Where pairs share links, hosts and paths are judged by the readings
+/// that no other pair has a part in (shared_links.h).
+[[nodiscard]] Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool links_are_shared);
 
 }  // namespace fabricbench::cluster

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
-#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/units.h"
 #include "cluster/attribution/unsteady_paths.h"
 #include "cluster/robust.h"
 

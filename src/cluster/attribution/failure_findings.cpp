@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
-#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/units.h"
 #include "cluster/disjoint_sets.h"
 
 namespace fabricbench::cluster {

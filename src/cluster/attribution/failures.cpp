@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/units.h"
 #include "cluster/last_success.h"
 
 namespace fabricbench::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/attribution/faster.h"
+#include "cluster/attribution/findings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/near_limit.h"
+#include "cluster/attribution/units.h"
 #include "cluster/disjoint_sets.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "cluster/attribution/blocks.h"
 #include "cluster/attribution/failures.h"
 #include "cluster/attribution/model.h"
-#include "cluster/attribution/pair_residuals.h"
-#include "cluster/attribution/unit_effects.h"
+#include "cluster/attribution/pairs.h"
+#include "cluster/attribution/units.h"
 #include "cluster/verdict.h"
 
 namespace fabricbench::cluster {
@@ -16,8 +16,6 @@ namespace fabricbench::cluster {
 /// The direction of a finding: slow when it sends, when it receives, or both.
 [[nodiscard]] Direction direction_of(bool sends, bool receives);
 
-void report_blocks(const Model& model, const Blocks& blocks, Verdict& verdict);
-void report_rails(const std::vector<SlowRail>& rails, Verdict& verdict);
 /// Adds one finding for a host if all of its rails are slow, or else one for each slow rail.
 void report_units(const Model& model, const UnitEffects& units, Verdict& verdict);
 /// If several hosts are suspect, adds follow-ups on pairs of them: slow hosts are slow with each other too, hosts
@@ -35,5 +33,28 @@ void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts,
 /// The hosts with too few readings, and those that are `in_doubt` (by host; empty: none): Verdict::not_judged.
 [[nodiscard]] std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures,
                                                         const UnitEffects& units, const std::vector<char>& in_doubt);
+
+/// Sets the verdict's groupings and kinds, and whether groups are open; adds notes on them.
+void report_groups(const Model& model, Verdict& verdict);
+
+/// If there are exactly two groups, no third one shows whether the uplinks of one are slow, or the two are far apart.
+/// Adds a note if one group is much smaller and the path to it much slower, so that slow uplinks are likely.
+void report_small_group(const Model& model, Verdict& verdict);
+
+/// A host of no group that is slow with everybody, by as much as hosts of different groups are with each other, is
+/// alone in its leaf, or slow. Takes such hosts out of `units.blamed`, and adds a note on them.
+void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict);
+
+/// Adds a finding if not even the fastest stratum reaches the expected rate.
+void report_all(const Model& model, Verdict& verdict);
+
+/// Whether a few readings, or one pair, are faster than noise and tolerance explain. Nothing makes readings faster than
+/// healthy hosts are, so either the centres are not healthy rates, or some hosts are nearer each other than most pairs.
+[[nodiscard]] bool any_are_faster(const Model& model);
+
+/// The faster pairs, if these are pairs of near hosts, as in small leaves of which few pairs were measured. Nothing if
+/// they are too few, or if other explanations are possible: faster hosts, or leaves with the only healthy uplinks,
+/// would be as fast in all pairs with each other.
+[[nodiscard]] std::optional<NearPairs> find_near_pairs(const Model& model);
 
 }  // namespace fabricbench::cluster

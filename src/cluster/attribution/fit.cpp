@@ -1,4 +1,4 @@
-#include "cluster/attribution/fit.h"
+#include "cluster/attribution/model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -379,10 +379,7 @@ void fit_first(Model& model) {
   std::fill(model.cap.begin(), model.cap.end(), kNoCap);
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
   model.drops.clear();
-  for (Point& point : model.points) {
-    point.block = 0;
-    point.over_slow_device = false;
-  }
+  for (Point& point : model.points) point.over_slow_device = false;
   // Drift biases the centres, and better centres give a better estimate of the drift.
   for (int pass = 0; pass < 2; ++pass) {
     centre_by_hosts(model);

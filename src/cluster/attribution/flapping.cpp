@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/attribution/multiple_testing.h"
-#include "cluster/attribution/pair_residuals.h"
+#include "cluster/attribution/pairs.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
 

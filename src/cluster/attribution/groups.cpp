@@ -1,4 +1,4 @@
-#include "cluster/attribution/groups.h"
+#include "cluster/attribution/findings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/attribution/expectation.h"
+#include "cluster/attribution/model.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {

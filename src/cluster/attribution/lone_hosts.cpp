@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/attribution/expectation.h"
-#include "cluster/attribution/groups.h"
+#include "cluster/attribution/findings.h"
+#include "cluster/attribution/model.h"
 #include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
 

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/attribution/expectation.h"
 #include "cluster/network_load.h"
 #include "cluster/robust.h"
 
@@ -110,13 +109,13 @@ bool are_directions_pooled(const Sweep& sweep, std::size_t partners) {
   return true;
 }
 
-void add_points(const Sweep& sweep, const std::vector<char>& loaded, Model& model) {
+void add_points(const Sweep& sweep, const std::vector<char>& unread, Model& model) {
   StrataOf stratum_of(model);
   PairsOfStrata pairs;
   model.points.reserve(sweep.readings.size());
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
-    if (!has_rate(reading) || (!loaded.empty() && loaded[i] != 0)) continue;
+    if (!has_rate(reading) || (!unread.empty() && unread[i] != 0)) continue;
     Point point;
     point.reading = static_cast<std::int32_t>(i);
     const bool either = reading.both_ways || model.directions_pooled;
@@ -126,9 +125,6 @@ void add_points(const Sweep& sweep, const std::vector<char>& loaded, Model& mode
     point.receiver = model.ids.of(reading.kind, reading.to, reading.to_rail, to);
     point.stratum = stratum_of(reading);
     point.log_rate = std::log(reading.rate);
-    const std::int32_t part = model.part_of(reading.from);
-    const std::int32_t other = model.part_of(reading.to);
-    point.crosses = part != Nearness::kNone && other != Nearness::kNone && part != other;
     ++model.strata[static_cast<std::size_t>(point.stratum)].readings;
     pairs.add(point.stratum, reading);
     model.points.push_back(point);
@@ -324,8 +320,7 @@ double LightLoadDrift::at(std::int32_t round) const {
 
 double Model::explained(const Point& point) const {
   if (point.over_slow_device) return std::min(0.0, static_cast<double>(point.residual));
-  return std::min({near_limit_of(point), static_cast<double>(point.block), missing(point.sender, point),
-                   missing(point.receiver, point)});
+  return std::min({near_limit_of(point), missing(point.sender, point), missing(point.receiver, point)});
 }
 
 bool is_alike(const Stratum& a, const Stratum& b) {
@@ -338,7 +333,7 @@ Structure structure_of(const Sweep& sweep, const VerdictSettings& settings, cons
 }
 
 Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure, std::vector<char> left_out,
-                 const std::vector<char>& loaded) {
+                 const std::vector<char>& unread) {
   Model model;
   model.sweep = &sweep;
   model.settings = settings;
@@ -354,7 +349,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
   }
   model.ids = {std::max(static_cast<std::int32_t>(sweep.hosts.size()), 1), rails};
   model.directions_pooled = are_directions_pooled(sweep, static_cast<std::size_t>(settings.partners));
-  add_points(sweep, loaded, model);
+  add_points(sweep, unread, model);
   const std::int32_t units = kinds * model.ids.hosts * rails;
   const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
   model.cap.assign(effects, kNoCap);
@@ -367,6 +362,31 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
   make_windows(model);
   list_entries(model);
   return model;
+}
+
+double expected_of(const Sweep& sweep, std::size_t place, const VerdictSettings& settings) {
+  if (settings.expected > 0) return settings.expected;
+  double slower = 0;
+  for (const bool receiver : {false, true}) {
+    const Route* route = sweep.route_of(place, receiver);
+    if (route == nullptr || route->port_rate <= 0) continue;
+    slower = slower > 0 ? std::min(slower, route->port_rate) : route->port_rate;
+  }
+  return slower * settings.expected_of_port;
+}
+
+std::vector<double> expected_by_stratum(const Model& model) {
+  std::vector<double> expected(model.strata.size(), model.settings.expected);
+  if (model.settings.expected > 0 || model.settings.expected_of_port <= 0) return expected;
+  std::vector<std::vector<double>> known(expected.size());
+  for (const Point& point : model.points) {
+    const double each = expected_of(*model.sweep, static_cast<std::size_t>(point.reading), model.settings);
+    if (each > 0) known[static_cast<std::size_t>(point.stratum)].push_back(each);
+  }
+  for (std::size_t stratum = 0; stratum < known.size(); ++stratum) {
+    if (!known[stratum].empty()) expected[stratum] = median_of(known[stratum]);
+  }
+  return expected;
 }
 
 }  // namespace fabricbench::cluster

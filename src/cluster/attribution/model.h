@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -49,8 +50,6 @@ struct Point {
   std::int32_t window = 0;  ///< of time: its place in Model::drift
   float log_rate = 0;
   float residual = 0;             ///< log_rate minus centre, drift and light-load gain
-  float block = 0;                ///< the effect of slow leaves on it, at most 0
-  bool crosses = false;           ///< from one leaf to another
   bool over_slow_device = false;  ///< a slow device explains it
   bool lightly_loaded = false;    ///< see is_lightly_loaded
 };
@@ -187,7 +186,7 @@ struct Model {
     return std::min({0.0F, near_limit[static_cast<std::size_t>(point.sender)],
                      near_limit[static_cast<std::size_t>(point.receiver)]});
   }
-  /// The part of a residual that its units, leaves and devices explain, at most 0.
+  /// The part of a residual that its units and devices explain, at most 0.
   [[nodiscard]] double explained(const Point& point) const;
   /// Whether a reading is known to be slow, or was taken because it is fast, so that it is excluded from centres.
   [[nodiscard]] bool is_left_out(const Point& point) const {
@@ -195,7 +194,7 @@ struct Model {
   }
   /// Whether nothing that a reading went through is blamed.
   [[nodiscard]] bool is_blameless(const Point& point) const {
-    return point.block == 0 && !point.over_slow_device && !is_flagged(point.sender) && !is_flagged(point.receiver);
+    return !point.over_slow_device && !is_flagged(point.sender) && !is_flagged(point.receiver);
   }
   /// Whether a reading tells what is usual: nothing is blamed, and it is not left out.
   [[nodiscard]] bool is_clean(const Point& point) const { return is_blameless(point) && !is_left_out(point); }
@@ -215,9 +214,10 @@ struct Model {
                                      const std::vector<char>& left_out);
 
 /// Builds the model of the readings that have a rate. Nothing is estimated yet. `structure`: found without the readings
-/// that are `left_out`. `loaded`, by place: they say what was left for a pair, so they are no points; empty: none is.
+/// that are `left_out`. `unread`, by place: readings over slow leaves, and those that say what was left for a pair, are
+/// no points; empty: none.
 [[nodiscard]] Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure,
-                               std::vector<char> left_out, const std::vector<char>& loaded = {});
+                               std::vector<char> left_out, const std::vector<char>& unread = {});
 
 /// Calls `group` with an effect's entries, one call for each unit of a partner.
 template <typename Group>
@@ -232,5 +232,30 @@ void for_each_partner(const Model& model, std::int32_t effect, const Group& grou
     begin = end;
   }
 }
+
+/// The first fit, from all readings. Centres are medians of the hosts' medians, which are robust: if a third of all
+/// hosts are slow, most pairs are slow. Sets residuals, scales and drift. Clears flags, and what leaves and devices
+/// explain.
+void fit_first(Model& model);
+
+/// Fits only the centres, from clean readings, and sets residuals.
+void fit_centres(Model& model);
+
+/// Fits centres, scales, drift, light-load gain and the tail again, from clean readings only. Centres leave out hosts
+/// near the limit (Model::near_limit), which would lower them if there are few hosts.
+void fit_clean(Model& model);
+
+/// The rate that one direction of a reading has to reach, in bytes per second: the given one, or a share of the rate of
+/// the slower of its two ports, as far as these are known. 0: not known.
+[[nodiscard]] double expected_of(const Sweep& sweep, std::size_t place, const VerdictSettings& settings);
+
+/// The rate of one direction of a reading.
+[[nodiscard]] inline double one_direction(const Reading& reading) {
+  const auto rate = static_cast<double>(reading.rate);
+  return reading.both_ways ? rate / 2 : rate;
+}
+
+/// By stratum, the median of the rates that its readings have to reach; 0: not known.
+[[nodiscard]] std::vector<double> expected_by_stratum(const Model& model);
 
 }  // namespace fabricbench::cluster

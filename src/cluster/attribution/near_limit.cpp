@@ -1,4 +1,4 @@
-#include "cluster/attribution/near_limit.h"
+#include "cluster/attribution/units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/fit.h"
-#include "cluster/attribution/unit_scores.h"
+#include "cluster/attribution/model.h"
 #include "cluster/hosts/host_folding.h"
 #include "cluster/robust.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/findings.h"
-#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {

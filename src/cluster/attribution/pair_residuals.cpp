@@ -1,4 +1,4 @@
-#include "cluster/attribution/pair_residuals.h"
+#include "cluster/attribution/pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "cluster/attribution/multiple_testing.h"
+#include "cluster/attribution/units.h"
 #include "cluster/attribution/unsteady_paths.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
@@ -201,7 +201,7 @@ double chance_of_slow(const Model& model, const std::vector<const Point*>& point
 
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {
   const bool only_each_other = has_one_partner(model, pair.sender) || has_one_partner(model, pair.receiver);
-  if (only_each_other && pair.median < 0) return PairState::kAlone;
+  if (only_each_other && pair.median < model.slow) return PairState::kAlone;
   const bool mostly = static_cast<double>(slow_retests) > kShareOfRetests * static_cast<double>(pair.retests);
   const bool sure = pair.false_alarm < model.settings.false_alarm;
   if (mostly || pair.retests == 0) {

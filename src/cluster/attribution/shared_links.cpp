@@ -200,187 +200,6 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
   return found;
 }
 
-/// A leaf, and whether into it.
-using LeafWay = std::pair<std::int32_t, bool>;
-
-/// How far a leaf's readings are below others of the same round, as logarithms.
-using Contrasts = std::map<LeafWay, std::vector<double>>;
-
-struct Crossing {
-  std::int32_t from;  // leaves
-  std::int32_t to;
-  double log_rate;
-};
-
-/// Sums of the logarithms of some rates.
-struct Sum {
-  double of = 0;
-  std::int64_t count = 0;
-  void add(double value) {
-    of += value;
-    ++count;
-  }
-};
-
-void add_contrasts(const std::vector<Crossing>& round, const std::set<std::int32_t>& explained, std::int32_t leaves,
-                   Contrasts& contrasts) {
-  std::vector<Sum> out(static_cast<std::size_t>(leaves));
-  std::vector<Sum> into(out.size());
-  std::vector<Sum> touching(out.size());
-  Sum all;
-  for (const Crossing& each : round) {
-    if (explained.contains(each.from) || explained.contains(each.to)) continue;
-    all.add(each.log_rate);
-    touching[static_cast<std::size_t>(each.from)].add(each.log_rate);
-    if (each.from == each.to) continue;
-    touching[static_cast<std::size_t>(each.to)].add(each.log_rate);
-    out[static_cast<std::size_t>(each.from)].add(each.log_rate);
-    into[static_cast<std::size_t>(each.to)].add(each.log_rate);
-  }
-  for (std::size_t leaf = 0; leaf < out.size(); ++leaf) {
-    const std::int64_t others = all.count - touching[leaf].count;
-    if (others == 0) continue;
-    const double usual = (all.of - touching[leaf].of) / static_cast<double>(others);
-    const auto id = static_cast<std::int32_t>(leaf);
-    const auto contrast = [&](const Sum& own) { return own.of / static_cast<double>(own.count) - usual; };
-    if (out[leaf].count > 0) contrasts[{id, false}].push_back(contrast(out[leaf]));
-    if (into[leaf].count > 0) contrasts[{id, true}].push_back(contrast(into[leaf]));
-  }
-}
-
-/// A leaf's contrast in one direction.
-struct Contrast {
-  double mean = 0;
-  double chance = 1;  // that any healthy leaf's is as low
-  std::int64_t rounds = 0;
-};
-
-/// Twice the variance of rates within a round, among pairs within `large`: two of them may share a link. Infinite:
-/// there are none.
-double variance_within(const std::vector<std::vector<Crossing>>& rounds, std::int32_t large) {
-  double squares = 0;
-  std::int64_t degrees = 0;
-  for (const std::vector<Crossing>& round : rounds) {
-    std::vector<double> rates;
-    for (const Crossing& each : round) {
-      if (each.from == large && each.to == large) rates.push_back(each.log_rate);
-    }
-    if (rates.size() < 2) continue;
-    const double centre = mean(rates);
-    for (const double rate : rates) squares += (rate - centre) * (rate - centre);
-    degrees += std::ssize(rates) - 1;
-  }
-  return degrees == 0 ? std::numeric_limits<double>::infinity() : 2 * squares / static_cast<double>(degrees);
-}
-
-/// Student's t of each contrast, with the variance within all leaves of that direction, or `most`: one leaf's own few
-/// rounds tell little of it, and a slow one's differ by the load.
-std::map<LeafWay, Contrast> tested(const Contrasts& contrasts, double most, std::int32_t leaves) {
-  constexpr std::size_t kLeast = 4;           // rounds
-  constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
-  std::array<double, 2> squares{};
-  std::array<double, 2> degrees{};
-  for (const auto& [leaf, values] : contrasts) {
-    const double centre = mean(values);
-    const std::size_t way = leaf.second ? 1 : 0;
-    for (const double value : values) squares.at(way) += (value - centre) * (value - centre);
-    degrees.at(way) += static_cast<double>(values.size()) - 1;
-  }
-  std::map<LeafWay, Contrast> result;
-  for (const auto& [leaf, values] : contrasts) {
-    const std::size_t way = leaf.second ? 1 : 0;
-    if (values.size() < kLeast || degrees.at(way) < 1) continue;
-    const double variance = std::max(std::min(squares.at(way) / degrees.at(way), most), kSmallestVariance);
-    const double centre = mean(values);
-    const double t = -centre / std::sqrt(variance / static_cast<double>(values.size()));
-    const double chance = t > 0 ? student_tail(t, degrees.at(way)) : 1;
-    result[leaf] = {centre, std::min(1.0, chance * 2 * leaves), static_cast<std::int64_t>(values.size())};
-  }
-  return result;
-}
-
-/// Takes hosts out of `slow` of which more than half of the leaf is slow.
-void keep_exceptions_of_leaves(const Nearness& leaves, std::vector<char>& slow) {
-  std::vector<std::int32_t> hosts(static_cast<std::size_t>(leaves.parts), 0);
-  std::vector<std::int32_t> slow_hosts(hosts.size(), 0);
-  for (std::size_t host = 0; host < slow.size(); ++host) {
-    const std::int32_t leaf = leaves.part_of[host];
-    if (leaf < 0) continue;
-    ++hosts[static_cast<std::size_t>(leaf)];
-    slow_hosts[static_cast<std::size_t>(leaf)] += slow[host];
-  }
-  for (std::size_t host = 0; host < slow.size(); ++host) {
-    const std::int32_t leaf = leaves.part_of[host];
-    const auto at = static_cast<std::size_t>(leaf);
-    if (leaf >= 0 && 2 * slow_hosts[at] > hosts[at]) slow[host] = 0;
-  }
-}
-
-/// Of groups in the readings, the one that has two thirds of the hosts; -1: there is none.
-std::int32_t large_group(const Nearness& leaves) {
-  if (leaves.is_given) return -1;
-  for (std::int32_t part = 0; part < leaves.parts; ++part) {
-    const auto hosts = std::count(leaves.part_of.begin(), leaves.part_of.end(), part);
-    if (3 * hosts >= 2 * std::ssize(leaves.part_of)) return part;
-  }
-  return -1;
-}
-
-/// By round, rails and kind: the readings between leaves, and within `large`, beside other pairs.
-std::vector<std::vector<Crossing>> crossings_of(const Sweep& sweep, const Nearness& leaves, std::int32_t large,
-                                                const std::vector<char>& blamed) {
-  std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool>, std::vector<Crossing>> rounds;
-  for (const Reading& reading : sweep.readings) {
-    const auto from = static_cast<std::size_t>(reading.from);
-    const auto to = static_cast<std::size_t>(reading.to);
-    const std::int32_t a = leaves.part_of[from];
-    const std::int32_t b = leaves.part_of[to];
-    if (!has_rate(reading) || reading.concurrent == 1 || a < 0 || b < 0 || (a == b && a != large)) continue;
-    if (blamed[from] != 0 || blamed[to] != 0) continue;
-    rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways}].push_back(
-        {a, b, std::log(double{reading.rate})});
-  }
-  std::vector<std::vector<Crossing>> all;
-  all.reserve(rounds.size());
-  for (auto& [key, round] : rounds) all.push_back(std::move(round));
-  return all;
-}
-
-/// The rate of readings between leaves, the median of the rest.
-double usual_crossing(const std::vector<std::vector<Crossing>>& rounds, const std::set<std::int32_t>& explained) {
-  std::vector<double> rates;
-  for (const std::vector<Crossing>& round : rounds) {
-    for (const Crossing& each : round) {
-      if (!explained.contains(each.from) && !explained.contains(each.to)) rates.push_back(std::exp(each.log_rate));
-    }
-  }
-  return rates.empty() ? 0 : median_of(rates);
-}
-
-/// Of a deficit, as a logarithm: leaves of few hosts differ by chance.
-constexpr double kLeastContrast = 0.1;
-
-/// A slow leaf. `other`: its contrast in the other direction; `usual`: bytes per second between other leaves.
-Finding finding_of(const Nearness& leaves, const LeafWay& way, const Contrast& found, const Contrast& other,
-                   double usual) {
-  Finding finding;
-  finding.blame = Blame::kLeaf;
-  finding.leaf = way.first;
-  const bool both = other.mean < -kLeastContrast / 2;
-  finding.direction = direction_of(both || !way.second, both || way.second);
-  finding.ratio = std::exp(found.mean);
-  finding.expected = usual;
-  finding.rate = finding.expected * finding.ratio;
-  finding.readings = found.rounds;
-  finding.partners = std::count(leaves.part_of.begin(), leaves.part_of.end(), way.first);
-  const PartnerCount hosts{finding.partners, finding.partners, finding.partners};
-  if (finding.direction != Direction::kReceives) finding.sends = hosts;
-  if (finding.direction != Direction::kSends) finding.receives = hosts;
-  finding.false_alarm = found.chance;
-  finding.fine_elsewhere = true;  // its hosts reach the usual rate near each other or alone
-  return finding;
-}
-
 }  // namespace
 
 SharedLinks find_shared_links(const Sweep& sweep) {
@@ -463,6 +282,7 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
   loaded.readings.assign(sweep.readings.size(), 0);
   loaded.above_usual.assign(sweep.readings.size(), 0);
   loaded.slow_lately.assign(sweep.hosts.size(), 0);
+  loaded.ever_fast.assign(sweep.hosts.size(), 0);
   std::set<std::pair<Side, std::int32_t>> with_own;  // by distance
   const auto stratum_of = [&](const Reading& reading) {
     return std::pair{side_of(reading, false), structure.distance(reading.from, reading.to)};
@@ -479,6 +299,7 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
     for (const bool receives : {false, true}) {
       int& count = since[{receives ? reading.to : reading.from, receives, reading.both_ways}];
       count = is_fast ? 0 : count + 1;
+      loaded.ever_fast[static_cast<std::size_t>(receives ? reading.to : reading.from)] |= is_fast ? 1 : 0;
     }
   }
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
@@ -488,37 +309,6 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
     if (count >= kLatest) loaded.slow_lately[static_cast<std::size_t>(std::get<0>(key))] = 1;
   }
   return loaded;
-}
-
-std::vector<Finding> find_slow_leaves(const Sweep& sweep, const Structure& structure, std::vector<char> slow,
-                                      double false_alarm) {
-  constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
-  std::vector<Finding> findings;
-  if (structure.levels.empty()) return findings;
-  const Nearness& leaves = structure.levels.front();
-  const std::int32_t large = large_group(leaves);
-  keep_exceptions_of_leaves(leaves, slow);
-  const std::vector<std::vector<Crossing>> rounds = crossings_of(sweep, leaves, large, slow);
-  const double most_variance = variance_within(rounds, large);
-  std::set<std::int32_t> explained;
-  while (leaves.parts - static_cast<std::int32_t>(explained.size()) > (large >= 0 ? 1 : 2)) {
-    Contrasts contrasts;
-    for (const std::vector<Crossing>& round : rounds) add_contrasts(round, explained, leaves.parts, contrasts);
-    std::map<LeafWay, Contrast> all = tested(contrasts, most_variance, leaves.parts);
-    LeafWay worst{-1, false};
-    Contrast found;
-    for (const auto& [leaf, contrast] : all) {
-      const bool is_slow = contrast.mean <= -kLeastContrast && contrast.chance < kStricter * false_alarm;
-      if (leaf.first == large || !is_slow || contrast.mean >= found.mean) continue;
-      found = contrast;
-      worst = leaf;
-    }
-    if (worst.first < 0) break;
-    explained.insert(worst.first);
-    const double usual = usual_crossing(rounds, explained);
-    findings.push_back(finding_of(leaves, worst, found, all[{worst.first, !worst.second}], usual));
-  }
-  return findings;
 }
 
 }  // namespace fabricbench::cluster

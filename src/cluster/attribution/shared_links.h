@@ -25,16 +25,10 @@ namespace fabricbench::cluster {
 struct Loaded {
   std::vector<char> readings;  ///< by place: it says what was left for its pair
   std::vector<char>
-      above_usual;  ///< by place: beside others, and taken because it is fast: no estimate of what is usual
+      above_usual;              ///< by place: beside others, and taken because it is fast: no estimate of what is usual
+  std::vector<char> ever_fast;  ///< by host: it has been as fast as usual
   std::vector<char> slow_lately;  ///< by host: its latest readings in a direction are slow; it may have become slow
 };
 [[nodiscard]] Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double tolerance);
-
-/// Findings on leaves whose hosts reach hosts of other leaves more slowly than these reach each other in the same
-/// round: all pairs of a round meet the same load. Readings of `slow` hosts (by host) do not count, unless more than
-/// half of their leaf is slow. Of groups in the readings, one with two thirds of the hosts is many leaves that look
-/// like one: pairs within it count too.
-[[nodiscard]] std::vector<Finding> find_slow_leaves(const Sweep& sweep, const Structure& structure,
-                                                    std::vector<char> slow, double false_alarm);
 
 }  // namespace fabricbench::cluster

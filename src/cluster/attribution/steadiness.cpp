@@ -1,4 +1,4 @@
-#include "cluster/attribution/steadiness.h"
+#include "cluster/attribution/pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "cluster/attribution/multiple_testing.h"
-#include "cluster/attribution/unit_scores.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
 

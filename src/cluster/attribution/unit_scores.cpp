@@ -1,4 +1,4 @@
-#include "cluster/attribution/unit_scores.h"
+#include "cluster/attribution/units.h"
 
 #include <algorithm>
 #include <array>
@@ -55,26 +55,10 @@ PartnerLevel level_over(const Model& model, std::span<const Entry> entries, cons
   return level;
 }
 
-/// Whether slow leaves explain most of an effect's readings between groups. The rest of these readings are then the
-/// slowest by chance.
-bool is_explained_by_blocks(const Model& model, std::int32_t effect) {
-  std::int64_t over_blocks = 0;
-  std::int64_t explained = 0;
-  for (const Entry entry : model.entries_of(effect)) {
-    const Point& point = model.point_of(entry);
-    if (point.block >= 0) continue;
-    ++over_blocks;
-    explained += explained_otherwise(model, point, entry.other) ? 1 : 0;
-  }
-  return 2 * explained > over_blocks;
-}
-
 /// An effect's levels with all partners, also those with which a cap would not show.
 std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effect) {
-  const bool without_blocks = is_explained_by_blocks(model, effect);
   std::vector<PartnerLevel> levels;
   for_each_partner(model, effect, [&](std::span<const Entry> group) {
-    if (without_blocks && model.point_of(group.front()).block < 0) return;
     const PartnerLevel level = level_of(model, group);
     if (level.readings > 0) levels.push_back(level);
   });
@@ -87,8 +71,7 @@ std::int64_t readings_to_a_slow_one(const Model& model) { return model.structure
 
 bool explained_otherwise(const Model& model, const Point& point, std::int32_t other) {
   if (point.over_slow_device) return true;
-  const double partner = model.is_flagged(other) ? model.missing(other, point) : 0;
-  const double known = std::min(static_cast<double>(point.block), partner);
+  const double known = model.is_flagged(other) ? model.missing(other, point) : 0;
   if (known >= 0) return false;
   return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
 }

@@ -31,7 +31,7 @@ std::int64_t number_in(std::string_view digits) {
 }
 
 /// An item of a list, such as `r[1-2]n[01-16]:8`, and where it stands.
-struct Item {
+struct ListItem {
   std::string_view text;
   std::string_view where;
 
@@ -50,7 +50,7 @@ struct Range {
   [[nodiscard]] std::int64_t numbers() const { return (last - first) / step + 1; }
 };
 
-Range range_in(std::string_view text, const Item& item) {
+Range range_in(std::string_view text, const ListItem& item) {
   const auto refuse = [&](std::string_view what) { item.refuse(fmt::format("'{}' in the brackets {}", text, what)); };
   const std::size_t slash = text.find('/');
   const std::string_view both = text.substr(0, slash);
@@ -93,7 +93,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::vector<Part> parts_of(std::string_view name, const Item& item) {
+std::vector<Part> parts_of(std::string_view name, const ListItem& item) {
   std::vector<Part> parts;
   for (std::size_t at = 0; at < name.size();) {
     const std::size_t open = std::min(name.find('[', at), name.size());
@@ -133,7 +133,7 @@ std::vector<std::string> names_of(const std::vector<Part>& parts) {
 /// Whether an item is an IPv6 address, whose colons are no slots: a name has one colon at most.
 bool is_ipv6(std::string_view text) { return std::count(text.begin(), text.end(), ':') >= 2; }
 
-void check_characters(std::string_view name, const Item& item) {
+void check_characters(std::string_view name, const ListItem& item) {
   if (name.empty() || name.back() == '@') item.refuse("there is no host name in it");
   if (name.front() == '@') {
     item.refuse(fmt::format("groups are ClusterShell's; give the hosts, such as \"$(nodeset -e {})\"", name));
@@ -144,7 +144,7 @@ void check_characters(std::string_view name, const Item& item) {
   }
 }
 
-std::optional<std::int64_t> slots_in(std::string_view text, const Item& item) {
+std::optional<std::int64_t> slots_in(std::string_view text, const ListItem& item) {
   if (text == "*") return std::nullopt;  // Open MPI 5: as many as it has
   if (!is_number(text) || number_in(text) < 1 || number_in(text) > kMostSlots) {
     item.refuse(
@@ -154,7 +154,7 @@ std::optional<std::int64_t> slots_in(std::string_view text, const Item& item) {
 }
 
 /// Whether brackets match, and are not nested.
-void check_brackets(const Item& item) {
+void check_brackets(const ListItem& item) {
   bool open = false;
   for (const char character : item.text) {
     if (character == '[' && open) item.refuse("there is a '[' within brackets; close the first one with ']'");
@@ -171,7 +171,7 @@ struct NamedHosts {
 };
 
 /// `[fe80::1]` or `[fe80::1]:8`, with `user` (`alice@` or nothing) before it.
-NamedHosts bracketed_address(std::string_view user, std::string_view text, const Item& item) {
+NamedHosts bracketed_address(std::string_view user, std::string_view text, const ListItem& item) {
   const std::size_t close = text.find(']');
   const std::string_view address = text.substr(1, close - 1);
   const std::string_view rest = text.substr(close + 1);
@@ -181,7 +181,7 @@ NamedHosts bracketed_address(std::string_view user, std::string_view text, const
   return {{fmt::format("{}{}", user, address)}, rest.empty() ? std::nullopt : slots_in(rest.substr(1), item)};
 }
 
-NamedHosts named_by(const Item& item) {
+NamedHosts named_by(const ListItem& item) {
   check_brackets(item);
   const std::size_t at = item.text.find('@');
   const std::size_t host = at == std::string_view::npos || at == 0 ? 0 : at + 1;
@@ -247,7 +247,8 @@ std::optional<std::int64_t> slots_among(const std::vector<std::string>& words, s
     const std::string_view word = words[i];
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos || is_digit(word.front())) {
-      Item{word, where}.refuse(fmt::format("after host '{}' only settings may follow, such as slots=8", words.front()));
+      ListItem{word, where}.refuse(
+          fmt::format("after host '{}' only settings may follow, such as slots=8", words.front()));
     }
     const std::string_view name = word.substr(0, equals);
     if (name == "slots" || name == "count" || name == "cpu") {  // the last two are older names of Open MPI's and LAM's

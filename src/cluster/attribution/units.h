@@ -1,6 +1,8 @@
-// Scores of effects, from their readings partner by partner: effects of units and of devices.
+// Units: one rail of a host in one direction. Their scores, from their readings partner by partner, and those that are
+// slow with most partners.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -8,6 +10,7 @@
 
 #include "cluster/attribution/model.h"
 #include "cluster/robust.h"
+#include "cluster/verdict.h"
 
 namespace fabricbench::cluster {
 
@@ -48,7 +51,7 @@ struct PartnerLevel {
 /// may show within a host's own group only, so fewer are slow.
 [[nodiscard]] std::int64_t readings_to_a_slow_one(const Model& model);
 
-/// Whether something else that is blamed explains a reading: a leaf, a device, or the effect `other` on its other side.
+/// Whether something else that is blamed explains a reading: a device, or the effect `other` on its other side.
 [[nodiscard]] bool explained_otherwise(const Model& model, const Point& point, std::int32_t other);
 
 /// The level of an effect with one unit, without readings that something else explains. It has no readings if fewer
@@ -81,5 +84,79 @@ struct PartnerLevel {
 /// median, that all are as low as the highest, or that so many are slow. Distribution-free, except for the tail.
 /// `by_readings`: there are no more partners to try, so readings are counted instead of partners.
 [[nodiscard]] double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings);
+
+/// An effect that is slow with most partners.
+struct UnitEffect {
+  std::int32_t effect = 0;
+  UnitScore score;
+  double false_alarm = 1;
+};
+
+struct UnitEffects {
+  std::vector<UnitEffect> blamed;
+  std::vector<UnitEffect> suspected;  ///< slow, but on too little evidence
+  /// Effects that are slow with each other only. In each such set of hosts all but one are slow, and that one may be
+  /// any.
+  std::vector<UnitEffect> mutual;
+  /// The hosts of such sets, ascending, including hosts without a blamed effect.
+  std::vector<std::int32_t> mutual_hosts;
+  /// Hosts that are slow with all others and fine with each other, as hosts of one rack may be. They are not blamed.
+  std::vector<std::int32_t> apart;
+};
+
+/// With how many partners a host has to be slow: as the settings say, or all partners if there are fewer, but at least
+/// two.
+[[nodiscard]] std::int32_t partners_needed(const Model& model);
+
+/// Finds slow units by peeling: blames the effect that explains most, which explains its readings for its partners too,
+/// and repeats. Then tests each blamed effect against the healthy readings. Sets flags and caps of the model, and fits
+/// the healthy readings again.
+[[nodiscard]] UnitEffects find_units(Model& model);
+
+/// The finest level of which an effect shows only with hosts of its own group, though others were measured;
+/// FollowUp::kNoLevel: there is no such level.
+[[nodiscard]] std::int32_t shows_within_level(const Model& model, const UnitEffect& found);
+
+/// Whether an effect shows only within its group of the finest level.
+[[nodiscard]] inline bool shows_within_group(const Model& model, const UnitEffect& found) {
+  return shows_within_level(model, found) == 0;
+}
+
+/// Families of tests, which share the false alarms equally: units, pairs, leaves, hosts that are slow now and then.
+constexpr double kFamilies = 4;
+
+/// The probability of a false alarm anywhere in the sweep. `chance`: of one test; `tests`: how many tests the family
+/// has.
+[[nodiscard]] inline double family_wise(double chance, double tests) {
+  return std::min(1.0, chance * std::max(tests, 1.0) * kFamilies);
+}
+
+/// The number of effects with readings, including those of devices.
+[[nodiscard]] inline std::int64_t effects_tested(const Model& model) {
+  std::int64_t tests = model.device_effects;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) tests += model.entries_of(effect).empty() ? 0 : 1;
+  return tests;
+}
+
+/// Moves blamed hosts to `units.apart` if they are much faster than their cap with two hosts or more, and all of these
+/// are blamed or apart too. A slow host is slow with all partners; such hosts are a group with a slow path to all
+/// others. Returns whether there were any.
+bool set_refuted_apart(Model& model, UnitEffects& units);
+
+/// Takes hosts out of `units.blamed` that are slow only with blamed hosts, or with hosts that are fast with nobody. If
+/// the hosts that stay blamed explain all of their slow readings, they are fine. If not, they go to `units.mutual`: all
+/// but one of them are slow, and readings cannot tell which one is fine.
+void set_mutual_aside(Model& model, UnitEffects& units);
+
+/// Sets Model::near_limit, which explains readings of such hosts that noise takes below the limit, so that no pair or
+/// round is blamed for them. Then fits the model again without these hosts.
+void find_near_limit(Model& model);
+
+/// Whether the readings cannot decide if an effect's deficit exceeds the tolerance.
+[[nodiscard]] bool may_be_slow(const Model& model, std::int32_t effect);
+
+/// Adds notes on these hosts, if noise does not explain their deficit, and follow-ups on those whose deficit may exceed
+/// the tolerance.
+void report_near_limit(const Model& model, Verdict& verdict);
 
 }  // namespace fabricbench::cluster
