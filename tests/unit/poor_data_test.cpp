@@ -72,20 +72,6 @@ TEST(PoorData, DriftOfEverybodyIsNobodysFault) {
   EXPECT_TRUE(judge(sweep_of(plan)).findings.empty());
 }
 
-/// A few that meet at a fast time are not near each other.
-TEST(PoorData, HostsThatMetAtAFastTimeAreNoGroup) {
-  FabricPlan plan = clean_fabric(16);
-  plan.sigma = 0.04;
-  plan.seed = 1;
-  Sweep sweep = sweep_of(plan, 10);
-  for (Reading& each : sweep.readings) each.rate *= each.round < 3 ? 1 : 0.3F;
-  for (Reading each : sweep_of(plan, 12).readings) {
-    each.round += 10;
-    if ((each.from * 31 + each.to * 31 + each.from * each.to * 7 + 1) % 5 == 0) sweep.readings.push_back(each);
-  }
-  EXPECT_TRUE(judge(sweep).groupings.empty());
-}
-
 /// Which time was as it should be is then nobody's to say.
 TEST(PoorData, HalfOfTheUsualIsNotFine) {
   Sweep sweep = sweep_of(clean_fabric(16), 12);

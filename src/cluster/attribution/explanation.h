@@ -21,9 +21,8 @@ struct Explained {
   UnitEffects units;
 };
 
-/// Rounds differ by drift, or by the hosts in them. Takes the model with drift if it explains clearly more. Structure
-/// is found without readings over slow devices. Where pairs share links, hosts and paths are judged by the readings
-/// that no other pair has a part in (shared_links.h).
+/// If there are slow devices, the structure is found again without readings over them. Where pairs share links, hosts
+/// and paths are judged by the readings that no other pair has a part in (shared_links.h).
 [[nodiscard]] Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool links_are_shared);
 
 }  // namespace fabricbench::cluster

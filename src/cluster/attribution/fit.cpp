@@ -195,7 +195,6 @@ double usual_scale(const Model& model) {
 /// noise in a steady network.
 template <typename Wanted>
 void add_drift(Model& model, const Wanted& wanted) {
-  if (model.is_steady) return;
   std::vector<std::vector<float>> residuals(model.drift.size());
   for (const Point& point : model.points) {
     if (!point.lightly_loaded && wanted(point)) {
@@ -293,7 +292,6 @@ void set_light_load_drift(Model& model) {
 /// Finds single rounds in which everything was slow without another reason: the network was busy, or stood still. Drift
 /// covers several rounds.
 void find_drops(Model& model) {
-  if (model.is_steady) return;
   struct Round {
     std::vector<float> residuals;
     std::set<std::pair<std::int32_t, std::int32_t>> pairs;

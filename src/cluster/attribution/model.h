@@ -101,7 +101,6 @@ struct Model {
   Structure structure;
   bool kinds_suffice = false;  ///< there is a slower kind of hosts, and it reaches the expected rate
   VerdictSettings settings;
-  bool is_steady = false;      ///< no drift is assumed: healthy rates are the same at all times
   std::vector<char> left_out;  ///< by reading: known to be slow, so excluded from centres and from the search for
                                ///< leaves; empty: none is
   /// By host: of the slower kind, which does not reach the expected rate; empty: there is none.
