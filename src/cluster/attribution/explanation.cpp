@@ -1,5 +1,6 @@
 #include "cluster/attribution/explanation.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -33,20 +34,41 @@ Explained explain_without(const Sweep& sweep, const VerdictSettings& settings, s
   return explain(std::move(model), std::move(leaves.findings));
 }
 
+/// If a third of the hosts or more are `slow`, readings cannot tell which kind is healthy. Returns whether these kinds
+/// are new.
+bool set_kinds(std::vector<char> slow, Structure& structure) {
+  constexpr std::ptrdiff_t kThird = 3;
+  const auto hosts = std::count(slow.begin(), slow.end(), 1);
+  if (hosts < 2 || kThird * hosts < std::ssize(slow)) return false;
+  return std::exchange(structure.is_slow_kind, slow) != slow;
+}
+
+/// By host: blamed by itself.
+std::vector<char> blamed_hosts(const Explained& all) {
+  std::vector<char> blamed(static_cast<std::size_t>(all.model.ids.hosts), 0);
+  for (const UnitEffect& found : all.units.blamed) {
+    blamed[static_cast<std::size_t>(all.model.ids.host(found.effect))] = 1;
+  }
+  return blamed;
+}
+
 /// Explains a sweep in which pairs share links.
 Explained explain_shared(const Sweep& sweep, const VerdictSettings& settings) {
   Structure structure = structure_with_shared_links(sweep, settings);
   Loaded loaded = loaded_readings(sweep, structure, settings.tolerance);
+  set_kinds(loaded.never_fast, structure);
   std::vector<char> of_slow_hosts;  // they say nothing of leaves
   for (const Reading& reading : sweep.readings) {
-    const bool are_fast = loaded.ever_fast[static_cast<std::size_t>(reading.from)] != 0 &&
-                          loaded.ever_fast[static_cast<std::size_t>(reading.to)] != 0;
-    of_slow_hosts.push_back(are_fast ? 0 : 1);
+    of_slow_hosts.push_back(loaded.never_fast[static_cast<std::size_t>(reading.from)] |
+                            loaded.never_fast[static_cast<std::size_t>(reading.to)]);
   }
   SlowLeaves leaves = find_slow_leaves(sweep, structure, settings, of_slow_hosts, true);
   for (std::size_t i = 0; i < leaves.explained.size(); ++i) loaded.readings[i] |= leaves.explained[i];
-  Model model = make_model(sweep, settings, std::move(structure), std::move(loaded.above_usual), loaded.readings);
-  Explained all = explain(std::move(model), std::move(leaves.findings));
+  const auto explained = [&] {
+    return explain(make_model(sweep, settings, structure, loaded.above_usual, loaded.readings), leaves.findings);
+  };
+  Explained all = explained();
+  if (set_kinds(blamed_hosts(all), structure)) all = explained();
   all.slow_lately = std::move(loaded.slow_lately);
   return all;
 }

@@ -33,8 +33,6 @@ constexpr double kVarianceOfDrift = 2.04;
 /// since few hosts cannot have more.
 constexpr std::size_t kPairsOfDrop = 3;
 constexpr std::size_t kPairsOfFullDrop = 2;
-/// Minimum number of readings under light load to estimate its gain.
-constexpr std::size_t kLeastLightlyLoaded = 3;
 
 double drop_of(const Model& model, const Reading& reading) {
   const auto drop = model.drops.find({reading.kind, reading.round});
@@ -52,7 +50,6 @@ void set_residuals(Model& model) {
   for (Point& point : model.points) {
     const auto stratum = static_cast<std::size_t>(point.stratum);
     double base = model.log_centre[stratum] + drift_of(model, point);
-    if (point.lightly_loaded) base += model.light_load_gain[stratum];
     if (!model.drops.empty()) base += drop_of(model, model.reading_of(point));
     point.residual = static_cast<float>(point.log_rate - base);
   }
@@ -317,19 +314,6 @@ void find_drops(Model& model) {
   if (2 * model.drops.size() > rounds.size()) model.drops.clear();
 }
 
-/// Sets how much faster healthy pairs are under light load, if that is significant.
-void set_light_load_gain(Model& model) {
-  std::vector<std::vector<float>> residuals =
-      residuals_by_stratum(model, [&](const Point& point) { return point.lightly_loaded && model.is_clean(point); });
-  for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
-    if (residuals[stratum].size() < kLeastLightlyLoaded) continue;
-    const double gain = median_of(residuals[stratum]) + model.light_load_gain[stratum];
-    const double error =
-        kMedianOverMeanError * model.strata[stratum].scale / std::sqrt(static_cast<double>(residuals[stratum].size()));
-    model.light_load_gain[stratum] = gain > 3 * error ? gain : 0;
-  }
-}
-
 /// Nearer hosts are no slower. If the centre of a stratum is lower than its lender's by more than the tolerance, or
 /// rests on too few pairs, it borrows the lender's.
 void borrow_norms(Model& model) {
@@ -406,8 +390,6 @@ void fit_clean(Model& model) {
   set_light_load_drift(model);
   set_residuals(model);
   find_drops(model);
-  set_residuals(model);
-  set_light_load_gain(model);
   set_residuals(model);
   set_scales(model, clean);
   set_tail(model);

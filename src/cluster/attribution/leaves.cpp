@@ -160,6 +160,7 @@ std::int32_t LeafContrasts::large_group() const {
 
 /// Lists the readings between leaves by round, rail, kind, distance and kind of hosts, and those within leaves.
 void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& left_out) {
+  constexpr double kUpper = 0.7;  // half of the hosts may be slow
   std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>, Round> rounds;
   std::map<std::tuple<std::int16_t, std::int16_t, bool>, std::vector<std::pair<std::int32_t, double>>> inside;
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
@@ -186,8 +187,8 @@ void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& lef
     std::vector<double> rates;
     rates.reserve(readings.size());
     for (const auto& [leaf, rate] : readings) rates.push_back(rate);
-    const double centre = median_of(rates);
-    for (const auto& [leaf, rate] : readings) inside_[static_cast<std::size_t>(leaf)].push_back(rate - centre);
+    const double usual = quantile(rates, kUpper);
+    for (const auto& [leaf, rate] : readings) inside_[static_cast<std::size_t>(leaf)].push_back(rate - usual);
   }
 }
 

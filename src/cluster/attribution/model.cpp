@@ -356,7 +356,6 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
   model.flagged.assign(effects, 0);
   model.near_limit.assign(effects, 0);
   model.log_centre.assign(model.strata.size(), 0);
-  model.light_load_gain.assign(model.strata.size(), 0);
   count_hosts(model);
   mark_lightly_loaded(model);
   make_windows(model);

@@ -49,7 +49,7 @@ struct Point {
   std::int32_t stratum = 0;
   std::int32_t window = 0;  ///< of time: its place in Model::drift
   float log_rate = 0;
-  float residual = 0;             ///< log_rate minus centre, drift and light-load gain
+  float residual = 0;             ///< log_rate minus centre and drift
   bool over_slow_device = false;  ///< a slow device explains it
   bool lightly_loaded = false;    ///< see is_lightly_loaded
 };
@@ -117,8 +117,7 @@ struct Model {
   /// By stratum: a stratum of hosts that are farther apart. Nearer hosts are no slower, so its centre is a lower bound,
   /// and is borrowed where a stratum's own centre is below it or rests on few pairs. kNoLender: there is none.
   std::vector<std::int32_t> lender;
-  std::vector<double> light_load_gain;  ///< by stratum: how much faster pairs are under light load, as a logarithm
-  std::vector<double> drift;            ///< by window of time: common to all readings
+  std::vector<double> drift;                     ///< by window of time: common to all readings
   std::vector<LightLoadDrift> light_load_drift;  ///< by kind; empty if no point is lightly loaded
   /// By kind and round: common to all readings of that one round.
   std::map<std::pair<std::int16_t, std::int32_t>, double> drops;
@@ -240,7 +239,7 @@ void fit_first(Model& model);
 /// Fits only the centres, from clean readings, and sets residuals.
 void fit_centres(Model& model);
 
-/// Fits centres, scales, drift, light-load gain and the tail again, from clean readings only. Centres leave out hosts
+/// Fits centres, scales, drift and the tail again, from clean readings only. Centres leave out hosts
 /// near the limit (Model::near_limit), which would lower them if there are few hosts.
 void fit_clean(Model& model);
 

@@ -282,7 +282,7 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
   loaded.readings.assign(sweep.readings.size(), 0);
   loaded.above_usual.assign(sweep.readings.size(), 0);
   loaded.slow_lately.assign(sweep.hosts.size(), 0);
-  loaded.ever_fast.assign(sweep.hosts.size(), 0);
+  loaded.never_fast.assign(sweep.hosts.size(), 1);
   std::set<std::pair<Side, std::int32_t>> with_own;  // by distance
   const auto stratum_of = [&](const Reading& reading) {
     return std::pair{side_of(reading, false), structure.distance(reading.from, reading.to)};
@@ -299,7 +299,7 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
     for (const bool receives : {false, true}) {
       int& count = since[{receives ? reading.to : reading.from, receives, reading.both_ways}];
       count = is_fast ? 0 : count + 1;
-      loaded.ever_fast[static_cast<std::size_t>(receives ? reading.to : reading.from)] |= is_fast ? 1 : 0;
+      if (is_fast) loaded.never_fast[static_cast<std::size_t>(receives ? reading.to : reading.from)] = 0;
     }
   }
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {

@@ -26,7 +26,7 @@ struct Loaded {
   std::vector<char> readings;  ///< by place: it says what was left for its pair
   std::vector<char>
       above_usual;              ///< by place: beside others, and taken because it is fast: no estimate of what is usual
-  std::vector<char> ever_fast;  ///< by host: it has been as fast as usual
+  std::vector<char> never_fast;   ///< by host: it has not been as fast as usual
   std::vector<char> slow_lately;  ///< by host: its latest readings in a direction are slow; it may have become slow
 };
 [[nodiscard]] Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double tolerance);

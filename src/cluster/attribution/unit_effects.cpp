@@ -216,19 +216,6 @@ Hosts hosts_of(const Model& model, const std::vector<UnitEffect>& effects) {
   return hosts;
 }
 
-/// Whether an effect is much faster than its cap with two hosts or more, and only with `accused` hosts.
-bool is_refuted(const Model& model, std::int32_t effect, double cap, const Hosts& accused) {
-  constexpr double kErrors = 3;
-  constexpr double kTolerances = 2;
-  Hosts fast;
-  for (const PartnerLevel& level : levels_as_measured(model, effect)) {
-    if (level.rate() < cap + std::max(-kTolerances * model.slow, kErrors * level.error())) continue;
-    if (!accused.contains(level.host)) return false;
-    fast.insert(level.host);
-  }
-  return fast.size() >= 2;
-}
-
 /// By host, the second fastest of its readings, as a logarithm, without drift. The fastest one may be chance.
 std::vector<double> fast_rates(const Model& model) {
   std::vector<std::array<double, 2>> fastest(static_cast<std::size_t>(model.ids.hosts));
@@ -327,31 +314,12 @@ UnitEffects find_units(Model& model) {
   look_again(model, apart, result);
   result.apart = sorted_unique(std::move(apart));
   do find_near_limit(model);
-  while (drop_fast(model, result.blamed) || set_refuted_apart(model, result));
+  while (drop_fast(model, result.blamed));
   result.suspected = suspected_effects(model, result.apart);
   do estimate_again(model, result.blamed);
   while (drop_explained(model, result.blamed));
   set_mutual_aside(model, result);
   return result;
-}
-
-bool set_refuted_apart(Model& model, UnitEffects& units) {
-  Hosts accused = hosts_of(model, units.blamed);
-  accused.insert(units.apart.begin(), units.apart.end());
-  Hosts refuted;
-  for (const UnitEffect& found : units.blamed) {
-    const std::int32_t host = model.ids.host(found.effect);
-    if (model.is_known_to_be_slow(host)) continue;
-    if (is_refuted(model, found.effect, found.score.cap, accused)) refuted.insert(host);
-  }
-  std::erase_if(units.blamed, [&](const UnitEffect& found) {
-    if (!refuted.contains(model.ids.host(found.effect))) return false;
-    model.clear_blame(found.effect);
-    return true;
-  });
-  units.apart.insert(units.apart.end(), refuted.begin(), refuted.end());
-  units.apart = sorted_unique(std::move(units.apart));
-  return !refuted.empty();
 }
 
 void set_mutual_aside(Model& model, UnitEffects& units) {
