@@ -320,9 +320,18 @@ void set_usual(const Model& model, Verdict& verdict) {
   }
 }
 
-/// Sets whether groups are open, because some pairs are faster than others though no link is shared.
+/// Sets whether groups are open, because some pairs are faster than others.
 void find_faster_pairs(const Model& model, Verdict& verdict) {
-  if (verdict.links.are_shared || !any_are_faster(model)) return;
+  if (verdict.links.are_shared) {
+    if (!are_two_kinds(model)) return;
+    verdict.some_are_faster = true;
+    verdict.notes.push_back(
+        "some pairs are much faster than what hosts reach alone or near each other, so there may be two kinds of "
+        "hosts; "
+        "--expect RATE decides");
+    return;
+  }
+  if (!any_are_faster(model)) return;
   if (model.sweep->leaf_of.empty()) {
     if (model.structure.levels.empty()) verdict.near_pairs = find_near_pairs(model);
     verdict.some_are_faster = !verdict.groups_are_open && !verdict.near_pairs;

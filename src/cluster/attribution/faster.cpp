@@ -24,8 +24,9 @@ bool has_distance(const Model& model, const Point& point) {
   return leaf_of[static_cast<std::size_t>(reading.from)] >= 0 && leaf_of[static_cast<std::size_t>(reading.to)] >= 0;
 }
 
-/// Whether more than 1 % of the readings, and three or more, are above noise and tolerance.
-bool are_a_few_faster(const Model& model) {
+/// Whether more than 1 % of the readings, and three or more, are above noise, and faster by more than `least` (a
+/// logarithm).
+bool are_a_few_faster(const Model& model, double least) {
   constexpr double kScales = 4;
   constexpr std::int64_t kFew = 3;
   constexpr double kShare = 0.01;
@@ -34,7 +35,7 @@ bool are_a_few_faster(const Model& model) {
   for (const Point& point : model.points) {
     if (point.lightly_loaded || !has_distance(model, point)) continue;
     ++all;
-    fast += point.residual > std::max(-model.slow, kScales * model.scale_of(point)) ? 1 : 0;
+    fast += point.residual > std::max(least, kScales * model.scale_of(point)) ? 1 : 0;
   }
   return fast >= kFew && static_cast<double>(fast) > kShare * static_cast<double>(all);
 }
@@ -197,6 +198,12 @@ std::optional<NearPairs> find_near_pairs(const Model& model) {
                    std::expm1(fast.median)};
 }
 
-bool any_are_faster(const Model& model) { return are_a_few_faster(model) || is_any_pair_faster(model); }
+bool any_are_faster(const Model& model) { return are_a_few_faster(model, -model.slow) || is_any_pair_faster(model); }
+
+bool are_two_kinds(const Model& model) {
+  constexpr double kFaster = 0.22;  // a quarter: what few pairs reach alone is no more precise
+  // Rails of a host may share its PCIe link, alone as well.
+  return model.sweep->rails.size() == 1 && are_a_few_faster(model, kFaster);
+}
 
 }  // namespace fabricbench::cluster

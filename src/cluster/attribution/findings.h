@@ -52,6 +52,10 @@ void report_all(const Model& model, Verdict& verdict);
 /// healthy hosts are, so either the centres are not healthy rates, or some hosts are nearer each other than most pairs.
 [[nodiscard]] bool any_are_faster(const Model& model);
 
+/// Where links are shared, whether readings are much faster than what hosts reach alone or near each other. No load
+/// makes them faster, so there are two kinds of hosts.
+[[nodiscard]] bool are_two_kinds(const Model& model);
+
 /// The faster pairs, if these are pairs of near hosts, as in small leaves of which few pairs were measured. Nothing if
 /// they are too few, or if other explanations are possible: faster hosts, or leaves with the only healthy uplinks,
 /// would be as fast in all pairs with each other.

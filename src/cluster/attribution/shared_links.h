@@ -25,7 +25,7 @@ namespace fabricbench::cluster {
 struct Loaded {
   std::vector<char> readings;  ///< by place: it says what was left for its pair
   std::vector<char>
-      above_usual;              ///< by place: beside others, and taken because it is fast: no estimate of what is usual
+      above_usual;  ///< by place: beside others, and taken because it is fast: no estimate of what is usual
   std::vector<char> never_fast;   ///< by host: it has not been as fast as usual
   std::vector<char> slow_lately;  ///< by host: its latest readings in a direction are slow; it may have become slow
 };
