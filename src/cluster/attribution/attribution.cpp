@@ -27,42 +27,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Adds flows that never worked, if their hosts failed with no other host: the path explains them.
-void add_failures_of_paths(const Failures& failures, std::set<std::pair<std::int32_t, std::int32_t>>& flows) {
-  std::map<std::int32_t, std::set<std::int32_t>> partners;  // by host
-  for (const FailedFlow& flow : failures.flows) {
-    if (failures.is_explained(flow.from, flow.to, flow.both_ways)) continue;
-    partners[flow.from / failures.rails].insert(flow.to / failures.rails);
-    partners[flow.to / failures.rails].insert(flow.from / failures.rails);
-  }
-  for (const FailedFlow& flow : failures.flows) {
-    const bool with_others =
-        partners[flow.from / failures.rails].size() > 1 || partners[flow.to / failures.rails].size() > 1;
-    if (flow.worked == 0 && !with_others) flows.emplace(flow.from, flow.to);
-  }
-}
-
-/// The failed readings, by place, that nothing explains: nothing dead, no pair that never works, and no path that fails
-/// now and then.
-std::vector<std::int32_t> unexplained_failures(const Sweep& sweep, const Failures& failures,
-                                               const FailingPaths& paths) {
-  auto never = never_worked(failures);
-  add_failures_of_paths(failures, never);
-  std::set<std::pair<std::int32_t, std::int32_t>> unsteady;  // hosts
-  for (const Finding& path : paths.sure) unsteady.insert(std::minmax(path.hosts[0], path.hosts[1]));
-  std::vector<std::int32_t> places;
-  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
-    const Reading& reading = sweep.readings[i];
-    if (reading.outcome != Outcome::kFailed || reading.from == reading.to) continue;
-    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
-    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
-    const bool is_explained = failures.is_explained(from, to, reading.both_ways) || never.contains({from, to}) ||
-                              unsteady.contains(std::minmax(reading.from, reading.to));
-    if (!is_explained) places.push_back(static_cast<std::int32_t>(i));
-  }
-  return places;
-}
-
 void count_readings(const Sweep& sweep, Verdict& verdict) {
   for (const Reading& reading : sweep.readings) {
     if (reading.outcome == Outcome::kNotTried) continue;
@@ -344,13 +308,6 @@ void find_faster_pairs(const Model& model, Verdict& verdict) {
       "difference: is the list wrong, or are the other pairs slow? --expect RATE decides");
 }
 
-/// Adds findings on failures that last.
-void report_failures(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict) {
-  report_dead(sweep, failures, false_alarm, verdict);
-  report_parts(sweep, failures, verdict);
-  follow_up_dead_hosts(sweep, failures, verdict);
-}
-
 /// Adds findings on leaves, devices, rails and hosts that are slow all the time.
 void report_slow(Explained& explained, Verdict& verdict) {
   const Model& model = explained.model;
@@ -408,29 +365,26 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   const bool are_shared = verdict.links.are_shared;
   Explained explained = explain(sweep, settings, are_shared);
   const Model& model = explained.model;
-  const Failures failures = find_failures(sweep, model.ids.rails);
-  report_failures(sweep, failures, settings.false_alarm, verdict);
+  const Failures failures = find_failures(sweep, model.ids.rails, settings.false_alarm);
+  add_report(failures.lasting, std::vector<char>(sweep.hosts.size(), 0), verdict);
   report_groups(model, verdict);
   if (!are_shared) report_small_group(model, verdict);
   std::vector<FlappingHost> flapping = take_unsteady(model, explained.units, verdict);
   report_slow(explained, verdict);
 
   const PairEffects pairs = find_pairs(model, explained.units);
-  const FailingPaths failing = find_failing_paths(sweep, failures, settings.false_alarm);
-  const std::vector<std::int32_t> unexplained = unexplained_failures(sweep, failures, failing);
-  flapping = find_flapping(model, pairs, unexplained, std::move(flapping));
+  flapping = find_flapping(model, pairs, failures.unexplained, std::move(flapping));
   keep_exceptions(sweep, flapping, verdict);
   report_flapping(model, flapping, verdict);
   const UnsteadyHosts unsteady = unsteady_hosts(sweep, flapping);
   report_pairs(model, pairs, explained.units, unsteady.slow_share, verdict);
-  report_failed_pairs(sweep, failures, unsteady.is_unsteady, settings.false_alarm, verdict);
-  report_failing_paths(failing, unsteady.is_unsteady, verdict);
+  add_report(failures.paths, unsteady.is_unsteady, verdict);
   report_wrong_data(sweep, verdict);
   note_apart(model, explained.units, verdict);
 
   report_network(model, verdict);
   verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
-  note_the_rest(sweep, unexplained, unsteady.is_unsteady, verdict);
+  note_the_rest(sweep, failures.unexplained, unsteady.is_unsteady, verdict);
   verdict.not_judged = find_not_judged(model, failures, explained.units, explained.slow_lately);
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
 }

@@ -1,209 +1,204 @@
-// Paths that fail now and then, though both of their hosts work.
+// Paths that are dead or fail now and then, though their hosts work with others.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
-#include "cluster/attribution/units.h"
-#include "cluster/attribution/unsteady_paths.h"
-#include "cluster/robust.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::int64_t kFailuresToBlame = 3;  // meetings
-/// A path that failed twice is measured again until it is sure that it is unsteady, or its chance exceeds this, or it
-/// has met often enough (kMeetingsToSettle).
-constexpr double kLikelyChanceOfPath = 0.5;
-/// A unit is fine with others if chance makes as many of its other meetings fail with more than this probability.
-constexpr double kOrdinary = 0.05;
-constexpr std::int32_t kMeetingsToAsk = 4;
-
-using Path = std::pair<std::int32_t, std::int32_t>;  // units, the lower one first
-
-/// Attempts in a direction.
-struct Tried {
-  std::int64_t readings = 0;
-  std::int64_t failed = 0;
-};
-
-/// The attempts between two units.
-struct PathRecord {
+/// The attempts between two units. Direction::kSends is from the lower one to the higher one.
+struct FailedPath {
+  std::int32_t low = 0;  // units
+  std::int32_t high = 0;
+  AttemptsByWay attempts;
   std::set<std::int32_t> rounds;
   std::set<std::int32_t> failed_rounds;
-  Tried forth;  ///< from the lower unit
-  Tried back;
-  bool both_ways = false;
-  std::size_t first_failed = std::numeric_limits<std::size_t>::max();
 
-  void add(const Reading& reading, std::size_t place, bool is_forth) {
+  /// The direction that all failures are of.
+  [[nodiscard]] Direction way() const {
+    for (const Direction way : {Direction::kSends, Direction::kReceives}) {
+      if (attempts.in(way).failures() == attempts.in(Direction::kBoth).failures()) return way;
+    }
+    return Direction::kBoth;
+  }
+  [[nodiscard]] bool is_dead() const { return attempts.in(way()).worked == 0; }
+  /// Whether it was still dead when it was measured again.
+  [[nodiscard]] bool stays_dead() const { return is_dead() && failed_rounds.size() > 1; }
+  [[nodiscard]] double failed_meetings() const { return static_cast<double>(failed_rounds.size()); }
+
+  void add(const Reading& reading, std::size_t place, bool is_forth, std::int32_t failed) {
+    attempts.add(reading, place, is_forth ? Direction::kSends : Direction::kReceives, failed);
     rounds.insert(reading.round);
-    both_ways = both_ways || reading.both_ways;
-    Tried& way = is_forth ? forth : back;
-    ++way.readings;
-    if (reading.outcome != Outcome::kFailed) return;
-    ++way.failed;
-    failed_rounds.insert(reading.round);
-    first_failed = std::min(first_failed, place);
+    if (reading.outcome == Outcome::kFailed) failed_rounds.insert(reading.round);
   }
 };
 
-/// Paths with a direction that has failed and has worked, and that nothing dead explains.
-std::map<Path, PathRecord> paths_that_fail(const Sweep& sweep, const Failures& failures) {
-  std::map<Path, PathRecord> paths;
-  for (const FailedFlow& flow : failures.flows) {
-    if (flow.worked > 0 && !failures.is_explained(flow.from, flow.to, flow.both_ways)) {
-      paths[std::minmax(flow.from, flow.to)];
-    }
+/// The paths with a failure that nothing explains.
+std::vector<FailedPath> failed_paths(const AttemptTable& table) {
+  std::map<std::pair<std::int32_t, std::int32_t>, FailedPath> paths;
+  const auto& readings = table.sweep->readings;
+  for (std::size_t i = 0; i < table.failed.size(); ++i) {
+    const auto& [place, from, to, is_explained] = table.failed[i];
+    if (is_explained) continue;
+    FailedPath& path = paths[std::minmax(from, to)];
+    std::tie(path.low, path.high) = std::minmax(from, to);
+    path.add(readings[place], place, from < to, static_cast<std::int32_t>(i));
   }
-  if (paths.empty()) return paths;
-  for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
-    const Reading& reading = sweep.readings[place];
-    if (!has_worked_or_failed(reading) || reading.from == reading.to) continue;
-    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
-    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
-    const auto found = paths.find(std::minmax(from, to));
-    if (found != paths.end()) found->second.add(reading, place, from < to);
+  for (std::size_t place = 0; place < readings.size() && !paths.empty(); ++place) {
+    if (readings[place].outcome != Outcome::kMeasured) continue;
+    const std::int32_t from = table.sender_of(readings[place]);
+    const std::int32_t to = table.receiver_of(readings[place]);
+    const auto path = paths.find(std::minmax(from, to));
+    if (path != paths.end()) path->second.add(readings[place], place, from < to, -1);
   }
-  return paths;
+  std::vector<FailedPath> list;
+  for (auto& [units, path] : paths) list.push_back(std::move(path));
+  return list;
 }
 
-/// An upper estimate, by two standard errors, of the share of meetings that fail, without the readings in `own`. A
-/// meeting has two readings, one for each direction, and each may fail.
-double share_of_others(const Failures& failures, const Tried& own) {
-  const double failed = std::max(static_cast<double>(failures.usual_failed - own.failed), 0.0) + 0.4;
-  const double all = std::max(static_cast<double>(failures.usual_tried - own.readings), 0.0) + 20;
-  return std::min(1.0, 2 * (failed + 2 * std::sqrt(failed)) / all);
+using Units = std::set<std::int32_t>;
+
+bool has_either(const Units& units, const FailedPath& path) {
+  return units.contains(path.low) || units.contains(path.high);
 }
 
-/// The attempts over paths that failed in two meetings or more; none if there are many such paths.
-Tried of_few_paths(const std::map<Path, PathRecord>& paths) {
-  constexpr int kFew = 3;
-  Tried all;
-  int again = 0;
-  for (const auto& [path, record] : paths) {
-    if (record.failed_rounds.size() < 2) continue;
-    if (++again > kFew) return {};
-    all.readings += record.forth.readings + record.back.readings;
-    all.failed += record.forth.failed + record.back.failed;
+/// Units that fail with so many hosts or more, and not only over paths that stay dead.
+Units units_failing_with(std::size_t least, const AttemptTable& table, const std::vector<FailedPath>& paths) {
+  std::map<std::int32_t, std::set<std::int32_t>> hosts;
+  Units units;
+  for (const FailedPath& path : paths) {
+    hosts[path.low].insert(path.high / table.rails);
+    hosts[path.high].insert(path.low / table.rails);
+    if (!path.stays_dead()) units.insert({path.low, path.high});
   }
-  return all;
+  std::erase_if(units, [&](std::int32_t unit) { return hosts[unit].size() < least; });
+  return units;
 }
 
-/// Whether a unit's meetings without `partner` fail no more often than usual.
-bool is_fine_besides(const Sweep& sweep, const Failures& failures, std::int32_t unit, std::int32_t partner,
-                     double usual) {
-  std::set<std::pair<std::int32_t, std::int32_t>> all;  // unit and round
-  std::set<std::pair<std::int32_t, std::int32_t>> failed;
-  for (const Reading& reading : sweep.readings) {
-    const std::int32_t from = failures.unit_of(reading.from, reading.from_rail);
-    const std::int32_t to = failures.unit_of(reading.to, reading.to_rail);
-    if ((from != unit && to != unit) || !has_worked_or_failed(reading)) continue;
-    const std::int32_t other = from == unit ? to : from;
-    if (other == partner || failures.is_explained(from, to, reading.both_ways)) continue;
-    all.insert({other, reading.round});
-    if (reading.outcome == Outcome::kFailed) failed.insert({other, reading.round});
+/// Meetings of two units.
+struct Meetings {
+  double failed = 0;
+  double all = 0;
+
+  /// The share that usually fails. 0.2 failures in 10 meetings are added, since few do not prove that nothing ever
+  /// fails.
+  [[nodiscard]] double share() const { return (failed + 0.2) / (all + 10); }
+};
+
+/// The meetings that say how often chance makes one fail: without those of unsteady units and of paths that stay dead.
+Meetings usual_meetings(const AttemptTable& table, const std::vector<FailedPath>& paths, const Units& unsteady) {
+  Meetings usual;
+  for (std::int32_t unit = 0; unit < std::ssize(table.units); ++unit) {
+    const auto worked = static_cast<double>(table.of(unit).rounds_worked);
+    if (!unsteady.contains(unit)) usual.all += worked / 2;  // each meeting has two units
   }
-  return binomial_tail(static_cast<std::int64_t>(all.size()), usual, static_cast<std::int64_t>(failed.size())) >
-         kOrdinary;
-}
-
-Finding failing_path(const Sweep& sweep, const Failures& failures, const Path& path, const PathRecord& record,
-                     double false_alarm) {
-  const bool only_forth = record.back.failed == 0;
-  const bool only_back = record.forth.failed == 0;
-  const bool one_way = (only_forth || only_back) && !record.both_ways;
-  const std::int32_t from = one_way && only_back ? path.second : path.first;
-  const std::int32_t to = one_way && only_back ? path.first : path.second;
-  Finding finding;
-  finding.blame = Blame::kTransient;
-  finding.hosts = {from / failures.rails, to / failures.rails};
-  if (one_way) finding.direction = Direction::kSends;
-  finding.both_ways = record.both_ways;
-  if (failures.rails > 1) finding.rail = from % failures.rails;
-  if (from % failures.rails != to % failures.rails) finding.other_rail = to % failures.rails;
-  if (!one_way || only_forth) finding.readings += record.forth.readings;
-  if (!one_way || only_back) finding.readings += record.back.readings;
-  finding.failed = record.forth.failed + record.back.failed;
-  finding.slow = finding.failed;
-  finding.slow_rounds.assign(record.failed_rounds.begin(), record.failed_rounds.end());
-  finding.partners = 1;
-  finding.false_alarm = false_alarm;
-  finding.reason = reason_of(sweep, record.first_failed);
-  return finding;
-}
-
-/// The first unit of a path that also fails with others, and its partner; nothing: both are fine with others.
-std::optional<Path> end_that_fails(const Sweep& sweep, const Failures& failures, const Path& path, double usual) {
-  for (const auto& [unit, other] : {path, Path{path.second, path.first}}) {
-    if (!is_fine_besides(sweep, failures, unit, other, usual)) return Path{unit, other};
+  for (const FailedPath& path : paths) {
+    if (!has_either(unsteady, path) && !path.stays_dead()) usual.failed += path.failed_meetings();
   }
-  return std::nullopt;
+  usual.all += usual.failed;
+  return usual;
 }
 
-FollowUp follow_up_on_end(const Sweep& sweep, const Failures& failures, const Path& end) {
-  return {end.first / failures.rails,
-          -1,
-          static_cast<std::int16_t>(end.first % failures.rails),
-          kMeetingsToAsk,
-          fmt::format("fails now and then with {}: with others too?",
-                      sweep.hosts[static_cast<std::size_t>(end.second / failures.rails)]),
-          false,
-          true};
+/// The failures of a path. Its finding is undecided.
+FailureRun run_of_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual) {
+  Attempts failures;
+  failures.failed = path.attempts.in(path.way()).failed;
+  FailureRun run = table.run_of(failures, {path.low});
+  const auto hosts = static_cast<double>(table.sweep->hosts.size());
+  run.looks = std::min((hosts - 1) / 2, usual.all / hosts);  // other paths of the host, each of two hosts
+  Finding& finding = run.finding;
+  const bool backwards = path.way() == Direction::kReceives;
+  const std::int32_t from = backwards ? path.high : path.low;
+  const std::int32_t to = backwards ? path.low : path.high;
+  finding.hosts = {from / table.rails, to / table.rails};
+  if (path.way() != Direction::kBoth) finding.direction = Direction::kSends;
+  if (table.rails > 1) finding.rail = from % table.rails;
+  if (from % table.rails != to % table.rails) finding.other_rail = to % table.rails;
+  finding.other_way_fine = path.is_dead() && path.attempts.in(Direction::kBoth).worked > 0;
+  const std::int64_t worked = path.is_dead() ? 0 : std::ssize(path.rounds) - std::ssize(path.failed_rounds);
+  const double own = path.is_dead() ? 0 : path.failed_meetings();  // of the usual ones
+  finding.false_alarm = table.chance_of(run, Meetings{usual.failed - own, usual.all - own}.share(), worked);
+  return run;
+}
+
+FollowUp follow_up_on(const AttemptTable& table, const FailedPath& path, std::string why) {
+  const auto rail = static_cast<std::int16_t>(path.low % table.rails);
+  return {path.low / table.rails, path.high / table.rails, rail, 1, std::move(why)};
+}
+
+/// Adds a finding on a path that never worked, and a follow-up if it may be chance or the fault of a host.
+void report_dead_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual, double false_alarm,
+                      FailureReport& report) {
+  Finding finding = run_of_path(table, path, usual).finding;
+  const bool both_work =
+      table.works_besides(path.low, path.high / table.rails) && table.works_besides(path.high, path.low / table.rails);
+  const bool is_sure = both_work && path.stays_dead() && finding.false_alarm < false_alarm;
+  if (is_sure && !finding.small_pass) finding.blame = Blame::kDeadPair;
+  report.findings.push_back(std::move(finding));
+  if (is_sure) return;
+  const auto failed = path.failed_rounds.size();
+  report.follow_ups.push_back(
+      follow_up_on(table, path, failed == 1 ? "failed once" : fmt::format("failed {} times", failed)));
+}
+
+/// Adds a finding on a path that fails now and then, or a follow-up if that is open. Returns whether it is sure.
+bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual, double false_alarm,
+                          FailureReport& report) {
+  constexpr std::size_t kFailuresToBlame = 3;    // meetings
+  constexpr double kLikelyChance = 0.5;          // then it is not measured again
+  constexpr std::size_t kMeetingsToSettle = 20;  // nor after so many meetings
+  const FailureRun run = run_of_path(table, path, usual);
+  Finding finding = run.finding;
+  const std::size_t failed = path.failed_rounds.size();
+  const std::size_t meetings = path.rounds.size();
+  if (failed >= kFailuresToBlame && finding.false_alarm < false_alarm) {
+    finding.blame = Blame::kTransient;
+    finding.both_ways = table.sweep->readings[static_cast<std::size_t>(run.first)].both_ways;
+    finding.readings = path.attempts.in(path.way()).tried();
+    finding.slow = finding.failed;
+    finding.slow_rounds.assign(run.rounds.begin(), run.rounds.end());
+    report.findings.push_back(std::move(finding));
+    return true;
+  }
+  if (failed > 1 && finding.false_alarm < kLikelyChance && meetings < kMeetingsToSettle)
+    report.follow_ups.push_back(
+        follow_up_on(table, path, fmt::format("failed in {} of {} meetings", failed, meetings)));
+  return false;
 }
 
 }  // namespace
 
-FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, double false_alarm) {
-  FailingPaths paths;
-  const auto hosts = static_cast<double>(sweep.hosts.size());
-  const double paths_tested = std::min(hosts * (hosts - 1) / 2, static_cast<double>(sweep.readings.size()));
-  const std::map<Path, PathRecord> failing = paths_that_fail(sweep, failures);
-  const Tried of_few = of_few_paths(failing);
-  for (const auto& [path, record] : failing) {
-    const auto all = static_cast<std::int64_t>(record.rounds.size());
-    const auto failed = static_cast<std::int64_t>(record.failed_rounds.size());
-    if (failed < 2) continue;
-    const double usual = share_of_others(
-        failures, {record.forth.readings + record.back.readings, record.forth.failed + record.back.failed});
-    const double chance = family_wise(binomial_tail(all, usual, failed), paths_tested);
-    if (failed >= kFailuresToBlame && chance < false_alarm) {
-      if (const std::optional<Path> end = end_that_fails(sweep, failures, path, usual)) {
-        paths.open.push_back(follow_up_on_end(sweep, failures, *end));
-      } else {
-        paths.sure.push_back(failing_path(sweep, failures, path, record, chance));
-      }
-      continue;
+double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& report) {
+  const std::vector<FailedPath> paths = failed_paths(table);
+  // A path that failed once explains it if its ends failed with nobody else; one that stays dead, if they did not fail
+  // with several.
+  const Units with_others = units_failing_with(2, table, paths);
+  const Units several = units_failing_with(3, table, paths);
+  // If more than a quarter of all units do, the network is to blame, and none of them.
+  const Units unsteady = 4 * several.size() > table.units.size() ? Units() : several;
+  const Meetings usual = usual_meetings(table, paths, unsteady);
+  std::vector<Attempts> explained;
+  for (const FailedPath& path : paths) {
+    bool is_of_path = !has_either(path.stays_dead() ? several : with_others, path);
+    if (path.is_dead()) {
+      report_dead_path(table, path, usual, false_alarm, report);
+    } else {
+      is_of_path = !has_either(unsteady, path) && report_unsteady_path(table, path, usual, false_alarm, report);
     }
-    // A few paths that fail often hide each other, since they raise the usual share. They are followed up, but not
-    // blamed.
-    const double besides = of_few.readings > 0 ? share_of_others(failures, of_few) : usual;
-    const double chance_besides = family_wise(binomial_tail(all, besides, failed), paths_tested);
-    const bool is_likely_chance = std::min(chance, chance_besides) >= kLikelyChanceOfPath;
-    if (!may_be_unsteady(failed, all) || is_likely_chance || all >= kMeetingsToSettle) continue;
-    paths.open.push_back({path.first / failures.rails, path.second / failures.rails,
-                          static_cast<std::int16_t>(path.first % failures.rails), 1,
-                          fmt::format("failed in {} of {} meetings", failed, all)});
+    if (is_of_path) explained.push_back(path.attempts.in(path.way()));
   }
-  return paths;
-}
-
-void report_failing_paths(const FailingPaths& paths, const std::vector<char>& blamed, Verdict& verdict) {
-  const auto is_blamed = [&](std::int32_t host) { return host >= 0 && blamed[static_cast<std::size_t>(host)] != 0; };
-  for (const Finding& path : paths.sure) {
-    if (!is_blamed(path.hosts[0]) && !is_blamed(path.hosts[1])) verdict.findings.push_back(path);
-  }
-  for (const FollowUp& follow_up : paths.open) {
-    if (!is_blamed(follow_up.host) && !is_blamed(follow_up.other)) verdict.follow_ups.push_back(follow_up);
-  }
+  for (const Attempts& attempts : explained) table.explain(attempts);
+  return usual.share();
 }
 
 }  // namespace fabricbench::cluster

@@ -1,11 +1,11 @@
-// Failed readings: which hosts, rails and paths they are blamed on.
+// Failed readings: which parts of the cluster, rails, hosts, NICs and paths they are blamed on.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cluster/readings.h"
@@ -13,110 +13,112 @@
 
 namespace fabricbench::cluster {
 
-/// Attempts in one direction between two units, at least one of which failed.
-struct FailedFlow {
-  std::int32_t from = 0;  ///< units: host * rails + rail
-  std::int32_t to = 0;
-  std::int64_t failed = 0;
-  std::int64_t worked = 0;
-  bool both_ways = false;
+/// Findings, and follow-ups on what is open.
+struct FailureReport {
+  std::vector<Finding> findings;
+  std::vector<FollowUp> follow_ups;
 };
 
-/// Which units work, and which attempts failed.
+/// What explains the failed readings of a sweep, and which of them nothing explains.
 struct Failures {
-  std::int32_t rails = 1;
-  std::vector<char> works;  ///< by unit: it has a reading with a rate
-  /// By unit: the first two different hosts that it has worked with; -1: none.
-  std::vector<std::array<std::int32_t, 2>> worked_with;
-  std::vector<char> dead;             ///< by unit: it is blamed for its failures, or its rail is
-  std::vector<double> earlier_share;  ///< by unit: the share of its readings that failed, up to its last success
-  std::vector<char> dead_rails;       ///< by rail: nothing works over it, though its hosts work over other rails
-  /// By unit: whether it cannot send, and whether it cannot receive, though the other direction works.
-  std::vector<std::array<bool, 2>> is_silent;
-  std::vector<FailedFlow> flows;  ///< by sender, then receiver
-  std::int64_t usual_failed = 0;  ///< failed readings that nothing dead explains
-  std::int64_t usual_tried = 0;   ///< all readings that nothing dead explains
-  double usual_share = 0;         ///< the share of failed ones among these
-
-  /// By host, if the cluster is partitioned: the part that the host is in, or -1. Readings within a part work; all
-  /// readings between a part and the largest part fail. Empty: the cluster is not partitioned.
-  std::vector<std::int32_t> part_of;
-  std::int32_t largest_part = -1;
-
-  [[nodiscard]] std::int32_t unit_of(std::int32_t host, std::int32_t rail) const { return host * rails + rail; }
-  [[nodiscard]] bool host_is_dead(std::int32_t host) const;
-  /// Whether any rail of a host cannot send, or cannot receive.
-  [[nodiscard]] bool host_is_silent(std::int32_t host) const;
-  /// Whether a host works over any other rail.
-  [[nodiscard]] bool works_without(std::int32_t host, std::int32_t rail) const;
-  /// Whether a unit has worked with any other host.
-  [[nodiscard]] bool works_besides(std::int32_t unit, std::int32_t host) const {
-    const auto& hosts = worked_with[static_cast<std::size_t>(unit)];
-    return (hosts[0] >= 0 && hosts[0] != host) || hosts[1] >= 0;
-  }
-  /// Whether a reading uses a direction of one of its units that does not work.
-  [[nodiscard]] bool needs_silent_way(std::int32_t from, std::int32_t to, bool both_ways) const {
-    const std::array<bool, 2>& sender = is_silent[static_cast<std::size_t>(from)];
-    const std::array<bool, 2>& receiver = is_silent[static_cast<std::size_t>(to)];
-    return sender[0] || receiver[1] || (both_ways && (sender[1] || receiver[0]));
-  }
-  /// Whether two units are in different parts of a partitioned cluster.
-  [[nodiscard]] bool is_cut(std::int32_t from, std::int32_t to) const {
-    if (part_of.empty()) return false;
-    const std::int32_t own = part_of[static_cast<std::size_t>(from / rails)];
-    const std::int32_t other = part_of[static_cast<std::size_t>(to / rails)];
-    return own >= 0 && other >= 0 && own != other;
-  }
-  /// Whether a failed reading is explained: by one of its units, or by the partition.
-  [[nodiscard]] bool is_explained(std::int32_t from, std::int32_t to, bool both_ways) const {
-    return dead[static_cast<std::size_t>(from)] != 0 || dead[static_cast<std::size_t>(to)] != 0 ||
-           needs_silent_way(from, to, both_ways) || is_cut(from, to);
-  }
+  FailureReport lasting;      ///< parts that are cut off, dead rails, dead hosts and NICs
+  FailureReport paths;        ///< paths that are dead, or fail now and then
+  std::vector<char> is_dead;  ///< by host: nothing can be measured with it, or over a direction of one of its NICs
+  std::vector<std::int32_t> unexplained;  ///< failed readings, by place in the sweep
 };
 
-/// Pairs of units, sender first, that failed twice or more and never worked, though neither unit fails with several
-/// others.
-[[nodiscard]] std::set<std::pair<std::int32_t, std::int32_t>> never_worked(const Failures& failures);
+/// Explains failed readings by the fewest causes, the larger ones first. A finding whose false-alarm probability is not
+/// below `false_alarm` is undecided.
+[[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alarm);
 
-/// The probability that anywhere in the sweep `failed` readings fail in a row by chance. `share`: of readings that
-/// usually fail. `looks`: at how many points such a run may begin, for each host.
-[[nodiscard]] double chance_of_run(const Sweep& sweep, double share, std::int64_t failed, std::int64_t looks = 1);
-
-[[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails);
-
-/// Finds out whether the cluster is partitioned, and sets Failures::part_of.
-void find_parts(const Sweep& sweep, Failures& failures);
-
-/// Adds a finding for each part that is cut off from the largest one.
-void report_parts(const Sweep& sweep, const Failures& failures, Verdict& verdict);
-
-/// Adds follow-ups: whether dead hosts work with each other, as hosts of a leaf do that is cut off.
-void follow_up_dead_hosts(const Sweep& sweep, const Failures& failures, Verdict& verdict);
+/// Adds a report to the verdict, without what is about `unsteady` hosts. These fail now and then with any partner.
+void add_report(const FailureReport& report, const std::vector<char>& unsteady, Verdict& verdict);
 
 /// Adds findings on wrong data: on hosts that have them with several partners, which explain most of them first, and on
 /// the other pairs.
 void report_wrong_data(const Sweep& sweep, Verdict& verdict);
 
-/// Adds findings on dead rails, dead hosts and dead NICs. A finding whose false-alarm probability is not below
-/// `false_alarm` is undecided.
-void report_dead(const Sweep& sweep, const Failures& failures, double false_alarm, Verdict& verdict);
-
-/// Adds findings on pairs that fail though both hosts work, and undecided ones on failures that may be of either host.
-/// `blamed`, by host: it fails now and then with any partner, so that its failures are explained.
-void report_failed_pairs(const Sweep& sweep, const Failures& failures, const std::vector<char>& blamed,
-                         double false_alarm, Verdict& verdict);
-
-/// Paths that fail now and then though both hosts work: findings, and follow-ups on paths that may be such.
-struct FailingPaths {
-  std::vector<Finding> sure;
-  std::vector<FollowUp> open;
-};
-[[nodiscard]] FailingPaths find_failing_paths(const Sweep& sweep, const Failures& failures, double false_alarm);
-
-/// Adds these to the verdict, without paths of `blamed` hosts.
-void report_failing_paths(const FailingPaths& paths, const std::vector<char>& blamed, Verdict& verdict);
-
 /// The reason of a failed reading, as recorded; empty: none was recorded.
 [[nodiscard]] std::string reason_of(const Sweep& sweep, std::size_t reading);
+
+/// A failed reading.
+struct FailedAttempt {
+  std::size_t place = 0;  ///< in the sweep
+  std::int32_t from = 0;  ///< units: host * rails + rail
+  std::int32_t to = 0;
+  bool is_explained = false;
+};
+
+/// The attempts of a unit or a path.
+struct Attempts {
+  std::int64_t worked = 0;
+  std::int64_t rounds_worked = 0;
+  std::int32_t last_round = -1;      ///< with a success
+  std::int64_t last_success = -1;    ///< by place in the sweep
+  std::vector<std::int32_t> failed;  ///< by place in AttemptTable::failed, ascending
+
+  [[nodiscard]] std::int64_t failures() const { return static_cast<std::int64_t>(failed.size()); }
+  [[nodiscard]] std::int64_t tried() const { return worked + failures(); }
+};
+
+/// Attempts by direction.
+struct AttemptsByWay {
+  std::array<Attempts, 3> ways;
+  std::array<std::int32_t, 2> worked_with{-1, -1};  ///< two different hosts; -1: none
+
+  [[nodiscard]] const Attempts& in(Direction way) const { return ways[static_cast<std::size_t>(way)]; }
+  /// Adds a reading. A reading of both directions together that failed does not tell which of them did. `failed`: its
+  /// place in AttemptTable::failed.
+  void add(const Reading& reading, std::size_t place, Direction way, std::int32_t failed = -1);
+};
+
+/// Failures without a success between them, and a finding on them.
+struct FailureRun {
+  Finding finding;
+  std::set<std::int32_t> rounds;
+  std::set<std::int32_t> units;     ///< whose failures they are
+  std::set<std::int32_t> partners;  ///< other hosts
+  std::set<std::int32_t> working;   ///< of these, those that have worked with others
+  std::set<std::int32_t> proven;    ///< of these, those that did since, or ever if `units` never worked
+  std::int64_t first = -1;          ///< by place in the sweep
+  double looks = 1;                 ///< for each host: at how many points such a run may begin
+  double earlier_share = 0;         ///< of attempts that failed, up to the last success
+};
+
+/// What was tried between units, and what failed.
+struct AttemptTable {
+  const Sweep* sweep = nullptr;
+  std::int32_t rails = 1;
+  std::vector<FailedAttempt> failed;
+  std::vector<AttemptsByWay> units;
+
+  AttemptTable(const Sweep& readings, std::int32_t number_of_rails);
+
+  [[nodiscard]] const Attempts& of(std::int32_t unit, Direction way = Direction::kBoth) const {
+    return units[static_cast<std::size_t>(unit)].in(way);
+  }
+  [[nodiscard]] std::int32_t sender_of(const Reading& reading) const {
+    return reading.from * rails + reading.from_rail;
+  }
+  [[nodiscard]] std::int32_t receiver_of(const Reading& reading) const { return reading.to * rails + reading.to_rail; }
+  /// Whether a unit has worked with another host than this.
+  [[nodiscard]] bool works_besides(std::int32_t unit, std::int32_t host) const {
+    const auto& [first, second] = units[static_cast<std::size_t>(unit)].worked_with;
+    return (first >= 0 && first != host) || second >= 0;
+  }
+  /// The attempts of these units, with the failures that nothing explains.
+  [[nodiscard]] Attempts unexplained(const std::set<std::int32_t>& of_units, Direction way = Direction::kBoth) const;
+  /// The failures of these units after their last success.
+  [[nodiscard]] FailureRun run_of(const Attempts& attempts, const std::set<std::int32_t>& own,
+                                  Direction way = Direction::kBoth) const;
+  /// The probability that so many attempts fail by chance, anywhere in the sweep. `share`: of attempts that usually
+  /// fail. `worked`: attempts between these.
+  [[nodiscard]] double chance_of(const FailureRun& run, double share, std::int64_t worked = 0) const;
+  void explain(const Attempts& attempts);
+};
+
+/// Explains what is left of the failures by paths that are dead, or fail now and then, and adds findings on these.
+/// Returns the share of readings that usually fail.
+double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& report);
 
 }  // namespace fabricbench::cluster

@@ -436,8 +436,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
   for (const UnitEffect& unit : units.blamed) settled[static_cast<std::size_t>(model.ids.host(unit.effect))] = 1;
   std::int32_t alive = 0;
   for (std::size_t host = 0; host < hosts; ++host) {
-    const auto number = static_cast<std::int32_t>(host);
-    const bool dead = failures.host_is_dead(number) || failures.host_is_silent(number);
+    const bool dead = failures.is_dead[host] != 0;
     if (dead) settled[host] = 1;
     alive += dead ? 0 : 1;
   }

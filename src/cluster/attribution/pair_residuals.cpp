@@ -7,13 +7,20 @@
 #include <utility>
 
 #include "cluster/attribution/units.h"
-#include "cluster/attribution/unsteady_paths.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
 #include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
 namespace {
+
+/// After so many meetings a path that is not known to be unsteady is not measured again.
+constexpr std::int64_t kMeetingsToSettle = 20;
+
+/// Whether a path may be unsteady: slow in a fifth of its meetings. `slow`: in how many of its meetings so far.
+bool may_be_unsteady(std::int64_t slow, std::int64_t meetings) {
+  return static_cast<double>(slow) >= 0.15 * static_cast<double>(meetings);
+}
 
 /// A retest is slow if its deficit has at least this share of the first one, as logarithms.
 constexpr double kShareOfFirst = 0.4;
