@@ -121,6 +121,34 @@ TEST(Failures, AHostThatWorksInOneDirectionAlone) {
   }
 }
 
+TEST(Failures, AHostThatStopsSendingOnTheWay) {
+  Sweep sweep = sweep_of(clean_fabric(16), 12);
+  for (Reading& each : sweep.readings) {
+    if (each.from == 4 && each.round >= 6) each.outcome = Outcome::kFailed;
+  }
+  const Finding finding = the_finding(judge(sweep), Blame::kDead);
+  EXPECT_EQ(finding.hosts, Hosts{4});
+  EXPECT_EQ(finding.direction, Direction::kSends);
+  EXPECT_EQ(finding.failed, 6);
+}
+
+/// Once with one host that works: no other host is a suspect.
+TEST(Failures, AHostThatNeverWorkedAndMetOneHostIsTheSuspect) {
+  Sweep sweep = sweep_of(clean_fabric(9));
+  std::erase_if(sweep.readings, [](const Reading& each) {
+    const bool of_pair = std::minmax(each.from, each.to) == std::minmax(3, 4);
+    return !of_pair && (each.from == 4 || each.to == 4);
+  });
+  for (Reading& each : sweep.readings) {
+    if (each.from == 4 || each.to == 4) each.outcome = Outcome::kFailed;
+  }
+  const Verdict verdict = judge(sweep);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_EQ(verdict.findings.front().blame, Blame::kUndecided);
+  EXPECT_EQ(verdict.findings.front().hosts, Hosts{4});
+  EXPECT_TRUE(asks_about(verdict, 4, -1));
+}
+
 TEST(Failures, AHostThatDiesOnTheWay) {
   Sweep sweep = sweep_of(clean_fabric(17), 12);
   for (Reading& each : sweep.readings) {

@@ -43,9 +43,11 @@ struct FailedPath {
   }
 };
 
+using FailedPaths = std::map<std::pair<std::int32_t, std::int32_t>, FailedPath>;  // by their units
+
 /// The paths with a failure that nothing explains.
-std::vector<FailedPath> failed_paths(const AttemptTable& table) {
-  std::map<std::pair<std::int32_t, std::int32_t>, FailedPath> paths;
+FailedPaths failed_paths(const AttemptTable& table) {
+  FailedPaths paths;
   const auto& readings = table.sweep->readings;
   for (std::size_t i = 0; i < table.failed.size(); ++i) {
     const auto& [place, from, to, is_explained] = table.failed[i];
@@ -61,9 +63,7 @@ std::vector<FailedPath> failed_paths(const AttemptTable& table) {
     const auto path = paths.find(std::minmax(from, to));
     if (path != paths.end()) path->second.add(readings[place], place, from < to, -1);
   }
-  std::vector<FailedPath> list;
-  for (auto& [units, path] : paths) list.push_back(std::move(path));
-  return list;
+  return paths;
 }
 
 using Units = std::set<std::int32_t>;
@@ -73,16 +73,16 @@ bool has_either(const Units& units, const FailedPath& path) {
 }
 
 /// Units that fail with so many hosts or more, and not only over paths that stay dead.
-Units units_failing_with(std::size_t least, const AttemptTable& table, const std::vector<FailedPath>& paths) {
+Units units_failing_with(std::size_t least, const AttemptTable& table, const FailedPaths& paths) {
   std::map<std::int32_t, std::set<std::int32_t>> hosts;
-  Units units;
-  for (const FailedPath& path : paths) {
+  Units failing;
+  for (const auto& [units, path] : paths) {
     hosts[path.low].insert(path.high / table.rails);
     hosts[path.high].insert(path.low / table.rails);
-    if (!path.stays_dead()) units.insert({path.low, path.high});
+    if (!path.stays_dead()) failing.insert({path.low, path.high});
   }
-  std::erase_if(units, [&](std::int32_t unit) { return hosts[unit].size() < least; });
-  return units;
+  std::erase_if(failing, [&](std::int32_t unit) { return hosts[unit].size() < least; });
+  return failing;
 }
 
 /// Meetings of two units.
@@ -96,13 +96,13 @@ struct Meetings {
 };
 
 /// The meetings that say how often chance makes one fail: without those of unsteady units and of paths that stay dead.
-Meetings usual_meetings(const AttemptTable& table, const std::vector<FailedPath>& paths, const Units& unsteady) {
+Meetings usual_meetings(const AttemptTable& table, const FailedPaths& paths, const Units& unsteady) {
   Meetings usual;
   for (std::int32_t unit = 0; unit < std::ssize(table.units); ++unit) {
     const auto worked = static_cast<double>(table.of(unit).rounds_worked);
     if (!unsteady.contains(unit)) usual.all += worked / 2;  // each meeting has two units
   }
-  for (const FailedPath& path : paths) {
+  for (const auto& [units, path] : paths) {
     if (!has_either(unsteady, path) && !path.stays_dead()) usual.failed += path.failed_meetings();
   }
   usual.all += usual.failed;
@@ -179,7 +179,7 @@ bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, con
 }  // namespace
 
 double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& report) {
-  const std::vector<FailedPath> paths = failed_paths(table);
+  const FailedPaths paths = failed_paths(table);
   // A path that failed once explains it if its ends failed with nobody else; one that stays dead, if they did not fail
   // with several.
   const Units with_others = units_failing_with(2, table, paths);
@@ -188,7 +188,7 @@ double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& 
   const Units unsteady = 4 * several.size() > table.units.size() ? Units() : several;
   const Meetings usual = usual_meetings(table, paths, unsteady);
   std::vector<Attempts> explained;
-  for (const FailedPath& path : paths) {
+  for (const auto& [units, path] : paths) {
     bool is_of_path = !has_either(path.stays_dead() ? several : with_others, path);
     if (path.is_dead()) {
       report_dead_path(table, path, usual, false_alarm, report);
