@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cluster/attribution/attribution.h"
-#include "cluster/planning/follow_up_rounds.h"
+#include "cluster/planning/open_questions.h"
 #include "cluster/schedule.h"
 
 namespace fabricbench::cluster {

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "cluster/network_load.h"
-#include "cluster/planning/group_rounds.h"
+#include "cluster/planning/open_questions.h"
+#include "cluster/planning/sweep_progress.h"
 #include "planner_test_support.h"
 
 namespace fabricbench::cluster {
@@ -66,18 +67,19 @@ TEST(GroupRounds, EachHostMeetsOthersOfItsOwnGroupWhereThatIsFaster) {
   }
 }
 
-/// Host 5 may be of another leaf than a locality says, as far as hosts of leaves 2, 3 and 7 are not known to it.
+/// Host 5 may be of another leaf than a locality says, as far as their hosts are not known to it.
 TEST(GroupRounds, AHostThatMayBeOfAnotherLeafMeetsItOnceAllHaveMetTheirOwn) {
   const auto judge = [](const Sweep& sweep) {
     Verdict verdict = clean_verdict();
-    verdict.groupings = {groups_of_size(128, 16, 0.7)};
-    OpenGroups open{groups_of(verdict.groupings[0], 128), {}};
-    open.group_of[5] = 8;
-    for (const std::int32_t leaf : {2, 3, 7}) {
+    verdict.groupings = {groups_of_size(128, 8, 0.7)};
+    OpenGroups open;
+    for (std::int32_t host = 0; host < 128; ++host) open.group_of.push_back(host / 8);
+    open.group_of[5] = 16;
+    for (std::int32_t leaf = 1; leaf < 16; ++leaf) {
       const bool is_known = std::any_of(sweep.readings.begin(), sweep.readings.end(), [&](const Reading& each) {
-        return (each.from == 5 && each.to / 16 == leaf) || (each.to == 5 && each.from / 16 == leaf);
+        return (each.from == 5 && each.to / 8 == leaf) || (each.to == 5 && each.from / 8 == leaf);
       });
-      if (!is_known) open.groups.emplace_back(leaf, 8);
+      if (!is_known) open.groups.emplace_back(leaf, 16);
     }
     if (!open.groups.empty()) verdict.open_groups = {open};
     return verdict;
@@ -89,7 +91,7 @@ TEST(GroupRounds, AHostThatMayBeOfAnotherLeafMeetsItOnceAllHaveMetTheirOwn) {
     return round.why.find("may be near each other") != std::string::npos;
   });
   ASSERT_NE(first, rounds.end());
-  EXPECT_GE(fewest_met({rounds.begin(), first}, 128, 16), 4U);
+  EXPECT_GE(fewest_met({rounds.begin(), first}, 128, 8), 4U);
   EXPECT_TRUE(judge(sweep).open_groups.empty());
 }
 
@@ -151,22 +153,25 @@ TEST(GroupRounds, MoreAreMetWhereReadingsScatterMore) {
   EXPECT_GE(fewest_met(run(Planner(plan), {128}, sweep, judge), 128, 16), 8U);
 }
 
+SweepProgress progress_without(const std::vector<std::int32_t>& absent, const Sweep& sweep) {
+  SweepPlan plan = plan_to_find(static_cast<int>(sweep.hosts.size()));
+  plan.absent = absent;
+  return progress_of(sweep, plan, Schedule(plan.schedule));
+}
+
 TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {
-  Sweep sweep = sweep_of(64);
+  const Sweep sweep = sweep_of(64);
   Verdict verdict = clean_verdict();
   verdict.groupings = {groups_of_size(64, 8, 0.7)};
-  SweepProgress progress;
-  progress.left_out.assign(64, 0);
-  const auto round = round_within_groups(sweep, progress, verdict, 32, 4, 0.95);
-  ASSERT_TRUE(round.has_value());
-  EXPECT_EQ(round->meetings.size(), 32U);
+  const auto within = [&](const std::vector<std::int32_t>& absent) {
+    const SweepProgress progress = progress_without(absent, sweep);
+    return OpenQuestions(sweep, progress, verdict).within_groups(4, 0.95, 32).meetings;
+  };
+  EXPECT_EQ(within({}).size(), 32U);
+  EXPECT_EQ(within({3}).size(), 31U);
+  for (const Meeting& meeting : within({3})) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
   verdict.groups_are_open = true;
-  EXPECT_FALSE(round_within_groups(sweep, progress, verdict, 32, 4, 0.95).has_value());
-  verdict.groups_are_open = false;
-  progress.left_out[3] = 1;
-  const auto without = round_within_groups(sweep, progress, verdict, 32, 4, 0.95);
-  ASSERT_TRUE(without.has_value());
-  for (const Meeting& meeting : without->meetings) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
+  EXPECT_TRUE(within({}).empty());
 }
 
 /// Two halves of a leaf that have not met are open until hosts of both have.
@@ -179,18 +184,16 @@ TEST(GroupRounds, MeasuresHostsOfGroupsThatMayBeOne) {
   for (std::int32_t host = 0; host < kHosts; ++host) open.open_groups[0].group_of.push_back(host / 4);
   open.open_groups[0].groups = {{3, 4}, {3, 5}, {9, 20}};
   Sweep sweep = sweep_of(kHosts);
-  SweepProgress progress;
-  progress.left_out.assign(kHosts, 0);
-  const auto round = round_between_groups(sweep, progress, open, kHosts / 2, 8);
-  ASSERT_TRUE(round.has_value());
+  const auto between = [&] {
+    const SweepProgress progress = progress_without({}, sweep);
+    return OpenQuestions(sweep, progress, open).between_groups(8).meetings;
+  };
   std::set<Pair> groups;
-  for (const Meeting& meeting : round->meetings) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
+  for (const Meeting& meeting : between()) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
   EXPECT_EQ(groups, (std::set<Pair>{{3, 4}, {3, 5}, {9, 20}}));
-  const Pair first = ordered(round->meetings.front());
+  const Pair first = ordered(between().front());
   sweep.readings.push_back({first.first, first.second});
-  const auto second = round_between_groups(sweep, progress, open, kHosts / 2, 8);
-  ASSERT_TRUE(second.has_value());
-  EXPECT_NE(ordered(second->meetings.front()), first) << "those have met";
+  EXPECT_NE(ordered(between().front()), first) << "those have met";
 }
 
 TEST(GroupRounds, OfVeryManyOpenGroupsRoundsForEverybodyTellMore) {
@@ -200,11 +203,11 @@ TEST(GroupRounds, OfVeryManyOpenGroupsRoundsForEverybodyTellMore) {
   for (std::int32_t a = 0; a < 64; ++a) {
     for (std::int32_t b = a + 1; b < 64; ++b) open.open_groups[0].groups.emplace_back(a, b);
   }
-  SweepProgress progress;
-  progress.left_out.assign(64, 0);
-  EXPECT_FALSE(round_between_groups(sweep_of(64), progress, open, 32, 8).has_value());
+  const Sweep sweep = sweep_of(64);
+  const SweepProgress progress = progress_without({}, sweep);
+  EXPECT_TRUE(OpenQuestions(sweep, progress, open).between_groups(8).meetings.empty());
   open.open_groups[0].groups.resize(8 * 32);
-  EXPECT_TRUE(round_between_groups(sweep_of(64), progress, open, 32, 8).has_value());
+  EXPECT_FALSE(OpenQuestions(sweep, progress, open).between_groups(8).meetings.empty());
 }
 
 TEST(GroupRounds, TellManyOpenGroupsOnceRoundsForEverybodyAreOver) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,41 +73,6 @@ class Planner {
   [[nodiscard]] PlannedRound next(const Sweep& sweep, const Judge& judge) const;
 
  private:
-  struct Outlook;
-  [[nodiscard]] Outlook look_at(const Sweep& sweep) const;
-  [[nodiscard]] std::optional<PlannedRound> round_of_dead(const Sweep& sweep, const Verdict& verdict,
-                                                          const Outlook& outlook) const;
-  [[nodiscard]] PlannedRound next_to_find(const Sweep& sweep, const Verdict& verdict, const Outlook& outlook) const;
-  [[nodiscard]] PlannedRound of_schedule(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
-                                         const std::string& why) const;
-  [[nodiscard]] bool may_repeat(const Outlook& outlook) const;
-  void fill_up(const Sweep& sweep, const Outlook& outlook, std::int64_t pairs, PlannedRound& round) const;
-  [[nodiscard]] PlannedRound among_ordinary_pairs(const Sweep& sweep, const Outlook& outlook, PlannedRound round) const;
-  [[nodiscard]] PlannedRound among_others(const Sweep& sweep, const Outlook& outlook, PlannedRound round,
-                                          std::int64_t pairs) const;
-  [[nodiscard]] PlannedRound again(const Sweep& sweep, const Outlook& outlook, std::int64_t most,
-                                   const std::string& why) const;
-  [[nodiscard]] std::optional<PlannedRound> round_for_everybody(const Sweep& sweep, const Verdict& verdict,
-                                                                const Outlook& outlook) const;
-  [[nodiscard]] std::optional<PlannedRound> round_of_the_least(const Sweep& sweep, const Outlook& outlook) const;
-  [[nodiscard]] std::optional<PlannedRound> round_to_probe(const Sweep& sweep, const Verdict& verdict,
-                                                           const Outlook& outlook) const;
-  [[nodiscard]] PlannedRound next_with_shared_links(const Sweep& sweep, const Verdict& verdict,
-                                                    const Outlook& outlook) const;
-  [[nodiscard]] std::optional<PlannedRound> round_for_near_pairs(const Sweep& sweep, const Verdict& verdict,
-                                                                 const Outlook& outlook) const;
-  [[nodiscard]] static PlannedRound over(const Outlook& outlook, std::string why);
-  [[nodiscard]] std::string why_over(const Sweep& sweep, const Outlook& outlook, const Verdict& verdict) const;
-  [[nodiscard]] std::int64_t most_rounds() const;
-  [[nodiscard]] std::int64_t most_rounds_for_groups() const;
-  [[nodiscard]] std::int64_t extra_rounds_left(const Outlook& outlook) const;
-  [[nodiscard]] std::int64_t rounds_before_judging() const;
-  [[nodiscard]] std::int64_t least_rounds() const;
-  [[nodiscard]] std::int64_t rounds_wanted(const Verdict& verdict) const;
-  [[nodiscard]] std::int64_t partners_wanted(const Verdict& verdict) const;
-  [[nodiscard]] std::int64_t left_before_judging(const Outlook& outlook) const;
-  [[nodiscard]] std::int64_t left_after_judging(const Outlook& outlook, const Verdict& verdict) const;
-
   SweepPlan plan_;
   Schedule schedule_;
 };

@@ -1,6 +1,7 @@
 // The progress of a sweep: what the planner knows from the readings without a verdict.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,38 +11,52 @@
 
 namespace fabricbench::cluster {
 
+/// Which hosts have met, and how often.
+class PairsMet {
+ public:
+  /// `alone`: only readings without other pairs at the same time count.
+  explicit PairsMet(const Sweep& sweep, bool alone = false);
+
+  /// The number of readings from one host to another.
+  [[nodiscard]] std::int64_t readings(std::int32_t from, std::int32_t to) const;
+  [[nodiscard]] std::int64_t between(std::int32_t a, std::int32_t b) const { return readings(a, b) + readings(b, a); }
+  /// By host, how many hosts of its own group it has met. `group_of`: by host; -1: none.
+  [[nodiscard]] std::vector<std::int64_t> met_within(const std::vector<std::int32_t>& group_of) const;
+
+ private:
+  std::vector<std::vector<std::int32_t>> receivers_;  // by sender, ascending: one for each reading
+};
+
 struct SweepProgress {
-  std::int64_t last = -1;          ///< the last round with readings; -1: there is none
-  std::int64_t at_once = 0;        ///< planned number of pairs of the last round
-  std::int64_t finished = 0;       ///< finished pairs of the last round
-  std::vector<std::uint8_t> busy;  ///< by host: it is in a finished pair of the last round
-  /// By host: it cannot be measured any more.
-  std::vector<std::uint8_t> absent;
+  PairsMet met;
+  std::int64_t last = -1;              ///< the last round with readings; -1: there is none
+  std::vector<std::uint8_t> absent{};  ///< by host: it cannot be measured any more
   /// By host: it takes no part any more, because it is absent or dead. A host is dead if, since its last success, it
   /// has failed with SweepPlan::failures different partners that work, which shows that the partners are not to blame.
   /// A partner works if it has any success; if the host itself has worked before, the partner needs one after the
   /// failure. Twice as many partners that never worked suffice as well. A host that has worked before is tried again
   /// after some rounds, less and less often, since it may fail now and then.
-  std::vector<std::uint8_t> left_out;
-  std::int64_t whole_done = 0;  ///< number of whole rounds of the schedule, from the first on, that are done
-  /// Of `find`: the number of extra rounds, which are no rounds for all hosts. In a round for all hosts half of the
-  /// pairs or more are new, or most hosts are measured again (up to SweepPlan::most_meetings).
-  std::int64_t extra = 0;
-  std::int64_t met = 0;  ///< median number of rounds in which a host that takes part was measured
+  std::vector<std::uint8_t> left_out{};
+  std::vector<std::uint8_t> busy{};  ///< by host: it is in a pair of the last round that is finished
+  std::int64_t at_once = 1;          ///< the most pairs of a round
 
-  /// Whether the last round was broken off.
-  [[nodiscard]] bool is_broken_off() const { return finished < at_once; }
-  /// Whether a meeting of the schedule has still to be measured.
-  [[nodiscard]] bool needs(const Schedule& schedule, const Meeting& meeting) const;
-  /// The number of hosts that take part.
+  std::vector<Meeting> next{};  ///< of the next round of the schedule, those that are missing; empty: nothing is left
+  std::int64_t place = 0;       ///< of that round in the schedule: the number of rounds that are done
+  bool is_rest = false;         ///< the last round was that round, and was broken off
+
+  /// Rounds for all hosts: those of the schedule, and others of half as many pairs as possible or more, up to
+  /// SweepPlan::most_meetings.
+  std::int64_t for_all = 0;
+  std::int64_t meetings = 0;  ///< of each host in these, on average
+
+  [[nodiscard]] std::int64_t extra() const { return last + 1 - for_all; }
   [[nodiscard]] std::int64_t taking_part() const;
-
-  bool both_directions = false;
-  std::vector<std::uint8_t> measured;  ///< by slot of the schedule: bit 1 from first to second endpoint, bit 2 back
 };
 
-/// Computes the progress over `whole_rounds` whole rounds of the schedule. Takes time in proportion to the readings.
-[[nodiscard]] SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule,
-                                        std::int64_t whole_rounds);
+/// Computes the progress, in time proportional to the number of readings. The sweep has as many hosts as the schedule.
+[[nodiscard]] SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule);
+
+/// A place in a list by host.
+[[nodiscard]] constexpr std::size_t at(std::int32_t host) { return static_cast<std::size_t>(host); }
 
 }  // namespace fabricbench::cluster

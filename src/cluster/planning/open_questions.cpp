@@ -1,0 +1,393 @@
+#include "cluster/planning/open_questions.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/robust.h"
+#include "common/core/shortened_list.h"
+#include "common/core/wording.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;       // in a line for people
+constexpr std::size_t kMostAlone = 12;      // rounds of a pair alone: more would not decide either
+constexpr std::size_t kMostFailures = 3;    // of a pair alone: each costs a time limit
+constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
+
+bool names_suspects(Blame blame) {
+  switch (blame) {
+    case Blame::kHost:
+    case Blame::kNic:
+    case Blame::kLeaf:
+    case Blame::kDevice:  // its hosts, which may still use it
+    case Blame::kTransient:
+    case Blame::kDead:
+    case Blame::kWrongData:
+    case Blame::kUndecided: return true;
+    case Blame::kPair:
+    case Blame::kLeafPair:
+    case Blame::kRail:
+    case Blame::kAll:
+    case Blame::kCutOff:
+    case Blame::kDeadPair: return false;
+  }
+  return false;
+}
+
+std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
+  std::vector<std::int32_t> group_of(hosts, -1);
+  for (std::size_t group = 0; group < grouping.groups.size(); ++group) {
+    for (const std::int32_t host : grouping.groups[group].hosts) group_of[at(host)] = static_cast<std::int32_t>(group);
+  }
+  return group_of;
+}
+
+std::span<const std::int32_t> one(const std::int32_t& host) { return {&host, 1}; }
+
+WantedPair pair_of(const FollowUp& follow_up) {
+  return {.hosts = one(follow_up.host), .partners = one(follow_up.other), .follow_up = &follow_up};
+}
+
+/// Adds as many as fit. Returns their follow-ups.
+std::vector<const FollowUp*> add_all(const std::vector<WantedPair>& wanted, RoundBuilder& round) {
+  std::vector<const FollowUp*> added;
+  for (const WantedPair& pair : wanted) {
+    if (round.is_full()) break;
+    if (round.add(pair)) added.push_back(pair.follow_up);
+  }
+  return added;
+}
+
+/// What comparable readings reach at best, whatever the distance of their hosts: the upper part of their rates, and the
+/// centre of their fastest stratum, which may have few of them.
+class FastestRates {
+ public:
+  FastestRates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
+    constexpr double kUpper = 0.9;  // robust to a tenth of outliers
+    std::map<Alike, std::vector<float>> rates;
+    for (const Reading& reading : sweep.readings) {
+      if (has_rate(reading)) rates[alike(reading)].push_back(reading.rate);
+    }
+    for (auto& [key, own] : rates) fastest_[key] = (1 - tolerance) * quantile(own, kUpper);
+    for (const Stratum& stratum : verdict.strata) {
+      if (stratum.pairs < Stratum::kPairsOfNorm) continue;
+      double& fastest = fastest_[alike(stratum)];
+      fastest = std::max(fastest, stratum.centre);
+    }
+  }
+  [[nodiscard]] double of(const Reading& reading) const { return fastest_.at(alike(reading)); }
+
+ private:
+  using Alike = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+  template <typename Readings>
+  static Alike alike(const Readings& readings) {
+    return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+  }
+  std::map<Alike, double> fastest_;  // bytes per second
+};
+
+struct SlowReading {
+  bool is_new = false;  // its pair was never alone
+  double ratio = 0;     // of the fastest rate at its time
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  friend auto operator<=>(const SlowReading&, const SlowReading&) = default;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts) {
+  std::vector<std::uint8_t> suspects(hosts, 0);
+  for (const Finding& finding : verdict.findings) {
+    if (!names_suspects(finding.blame)) continue;
+    for (const std::int32_t host : finding.hosts) suspects[at(host)] = 1;
+  }
+  for (const FollowUp& follow_up : verdict.follow_ups) {
+    if (follow_up.other < 0) suspects[at(follow_up.host)] = 1;
+  }
+  return suspects;
+}
+
+std::string text_of_follow_ups(const Sweep& sweep, const std::vector<const FollowUp*>& follow_ups) {
+  std::vector<std::string> texts;
+  for (const FollowUp* follow_up : follow_ups) {
+    std::string who = sweep.hosts[at(follow_up->host)];
+    if (follow_up->other >= 0) who += " and " + sweep.hosts[at(follow_up->other)];
+    texts.push_back(follow_up->why.empty() ? who : fmt::format("{} ({})", who, follow_up->why));
+  }
+  return fmt::format("{}", fmt::join(shortened(std::move(texts), kMostNamed, "more"), "; "));
+}
+
+OpenQuestions::OpenQuestions(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict)
+    : sweep_(sweep), progress_(progress), verdict_(verdict), histories_(histories()) {
+  for (const Grouping& each : verdict.groupings) group_of_.push_back(groups_of(each, sweep.hosts.size()));
+  const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
+  for (std::int32_t host = 0; std::cmp_less(host, suspects.size()); ++host) {
+    if (suspects[at(host)] == 0) no_suspects_.push_back(host);
+  }
+}
+
+std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories() const {
+  std::map<Pair, History> histories;
+  for (const FollowUp& follow_up : verdict_.follow_ups) histories[std::minmax(follow_up.host, follow_up.other)];
+  for (const Reading& reading : sweep_.readings) {
+    const Pair pair = std::minmax(reading.from, reading.to);
+    if (reading.concurrent != 1 && !histories.contains(pair)) continue;
+    History& history = histories[pair];
+    history.latest = std::max(history.latest, reading.round);
+    history.is_given_up = reading.outcome == Outcome::kNotTried;
+    if (reading.concurrent == 1) history.alone.insert(reading.round);
+    if (reading.concurrent == 1 && reading.outcome == Outcome::kFailed) history.failed.insert(reading.round);
+    if (reading.concurrent != 1 && !history.alone.empty()) history.beside.insert(reading.round);
+  }
+  return histories;
+}
+
+PlannedRound OpenQuestions::planned(const std::vector<Meeting>& meetings, const std::string& why) const {
+  return {.number = progress_.last + 1, .meetings = meetings, .why = why};
+}
+
+RoundBuilder OpenQuestions::empty_round(std::int64_t most_pairs) const {
+  return {progress_.met, progress_.left_out, most_pairs, progress_.last};
+}
+
+PlannedRound OpenQuestions::dead_hosts() const {
+  RoundBuilder round(progress_.met, progress_.absent, progress_.at_once, progress_.last);
+  const std::vector<const FollowUp*> added = add_all(of_suspects(true), round);
+  return planned(round.meetings(), "dead hosts with each other: " + text_of_follow_ups(sweep_, added));
+}
+
+PlannedRound OpenQuestions::shared_links(double tolerance) const {
+  constexpr std::size_t kPasses = 2;
+  if (verdict_.usual.size() != sweep_.readings.size()) return {};
+  const std::vector<Meeting> pairs = slow_pairs(tolerance);
+  for (std::size_t pass = 1; pass <= kPasses; ++pass) {
+    if (pass > 1 && verdict_.links.readings > 0 && verdict_.links.slowed == 0) break;
+    bool all_beside = true;
+    for (const Meeting& pair : pairs) {
+      const auto own = histories_.find(std::minmax(pair.first, pair.second));
+      if (own == histories_.end() || own->second.alone.size() < pass) {
+        return planned({pair}, fmt::format("alone, one of {} slow pairs that no host explains: do pairs share links?",
+                                           pairs.size()));
+      }
+      all_beside = all_beside && own->second.beside.size() >= pass;
+    }
+    if (all_beside) continue;
+    return planned(
+        pairs, fmt::format("{} slow pairs again, among all others, to see whether pairs share links", pairs.size()));
+  }
+  return {};
+}
+
+/// The slowest pairs without a host in common, out of readings beside others from before their pair was alone. None, if
+/// slow readings are few and no two paths are slow, or are all of one host that is slow with most partners.
+std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
+  constexpr double kScales = 3;
+  constexpr double kMostNoise = 0.2;  // where pairs share links, what they get scatters by more
+  constexpr double kFew = 0.02;       // of the readings: outliers of a healthy network
+  const FastestRates fastest(sweep_, verdict_, tolerance);
+  std::vector<SlowReading> slow;
+  std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < sweep_.readings.size(); ++i) {
+    const Reading& reading = sweep_.readings[i];
+    if (!has_rate(reading) || reading.concurrent < 2 || verdict_.usual[i] <= 0) continue;
+    const auto own = histories_.find(std::minmax(reading.from, reading.to));
+    const bool was_alone = own != histories_.end() && !own->second.alone.empty();
+    if (was_alone && own->second.beside.contains(reading.round)) continue;
+    const Stratum& stratum = verdict_.strata[at(verdict_.stratum_of[i])];
+    const double ratio = reading.rate / (fastest.of(reading) * verdict_.usual[i] / stratum.centre);
+    const bool is_slow = ratio < 1 - std::clamp(kScales * stratum.scale, tolerance, kMostNoise);
+    ++all;
+    for (const std::int32_t host : {reading.from, reading.to}) balance[at(host)] += is_slow ? 1 : -1;
+    if (is_slow) slow.push_back({!was_alone, ratio, reading.from, reading.to});
+  }
+  const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
+  if (of_one_host) {
+    std::erase_if(slow,
+                  [&](const SlowReading& each) { return balance[at(each.from)] > 0 || balance[at(each.to)] > 0; });
+  }
+  const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
+                                   [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
+  if (static_cast<double>(slow.size()) < kFew * static_cast<double>(all) && paths < 2) return {};
+  std::sort(slow.begin(), slow.end());
+  RoundBuilder round = empty_round(kPairsCompared);
+  for (const SlowReading& each : slow) round.add({each.from, each.to});
+  return round.meetings().size() > 1 ? round.meetings() : std::vector<Meeting>();
+}
+
+PlannedRound OpenQuestions::between_groups(std::int64_t most_rounds) const {
+  std::int64_t pairs = 0;
+  RoundBuilder round = empty_round(progress_.at_once);
+  for (const OpenGroups& open : verdict_.open_groups) {
+    std::map<std::int32_t, std::vector<std::int32_t>> hosts;  // by group
+    for (std::int32_t host = 0; std::cmp_less(host, open.group_of.size()); ++host) {
+      hosts[open.group_of[at(host)]].push_back(host);
+    }
+    pairs += std::ssize(open.groups);
+    for (const auto& [first, second] : open.groups) {
+      round.add({.hosts = hosts[first], .partners = hosts[second], .fewer_than = 1});
+    }
+  }
+  if (pairs > most_rounds * progress_.at_once) return {};
+  return planned(round.meetings(),
+                 counted(round.meetings().size(), "pair") + " of hosts that may be near each other, to find groups");
+}
+
+PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const {
+  if (verdict_.groups_are_open) return {};
+  RoundBuilder round = empty_round(most_pairs);
+  for (std::size_t level = 0; level < group_of_.size(); ++level) {
+    if (verdict_.groupings[level].across >= most_across) continue;
+    const std::vector<std::int64_t> met = progress_.met.met_within(group_of_[level]);
+    std::vector<std::pair<std::int64_t, WantedPair>> wanted;  // and how many the host has met
+    for (const Group& group : verdict_.groupings[level].groups) {
+      for (const std::int32_t& host : group.hosts) {
+        if (met[at(host)] < partners) wanted.push_back({met[at(host)], {one(host), group.hosts, 1}});
+      }
+    }
+    std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [number, pair] : wanted) round.add(pair);
+  }
+  return planned(round.meetings(), counted(round.meetings().size(), "pair") +
+                                       " within groups, because paths between groups hide the bandwidth of hosts");
+}
+
+PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
+  constexpr std::int64_t kTwice = 4;  // readings, of both directions
+  const std::string why =
+      fmt::format("{} hosts near each other or alone, because links are shared", verdict_.not_judged.size());
+  std::vector<std::int32_t> partners = verdict_.not_judged;
+  partners.insert(partners.end(), no_suspects_.begin(), no_suspects_.end());
+  RoundBuilder near = empty_round(progress_.at_once);
+  std::map<std::int32_t, std::vector<std::int32_t>> by_group;
+  for (const std::int32_t host : partners) by_group[group_of_.empty() ? -1 : group_of_[0][at(host)]].push_back(host);
+  for (const std::int32_t& host : verdict_.not_judged) {
+    const std::int32_t group = group_of_.empty() ? -1 : group_of_[0][at(host)];
+    if (group >= 0) near.add({one(host), by_group[group], kTwice});
+  }
+  if (!near.meetings().empty()) return planned(near.meetings(), why);
+  const PairsMet alone(sweep_, true);
+  RoundBuilder round(alone, progress_.left_out, most_pairs, progress_.last);
+  for (const std::int32_t& host : verdict_.not_judged) round.add({.hosts = one(host), .partners = partners});
+  return planned(round.meetings(), why);
+}
+
+/// Follow-ups on two suspects, who may be dead.
+std::vector<WantedPair> OpenQuestions::of_suspects(bool dead) const {
+  std::vector<WantedPair> wanted;
+  for (const FollowUp& each : verdict_.follow_ups) {
+    if (each.of_suspects && each.of_dead == dead) wanted.push_back(pair_of(each));
+  }
+  return wanted;
+}
+
+/// Follow-ups on one host. Those that show within a group only are for its hosts first, even suspects, since there may
+/// be few others.
+std::vector<WantedPair> OpenQuestions::of_hosts() const {
+  std::vector<WantedPair> wanted;
+  for (const FollowUp& each : verdict_.follow_ups) {
+    if (each.other >= 0) continue;
+    if (each.within_level != FollowUp::kNoLevel) {
+      const std::vector<Group>& groups = verdict_.groupings[at(each.within_level)].groups;
+      const std::int32_t group = group_of_[at(each.within_level)][at(each.host)];
+      if (group >= 0)
+        wanted.push_back({.hosts = one(each.host), .partners = groups[at(group)].hosts, .follow_up = &each});
+    }
+    wanted.push_back({.hosts = one(each.host), .partners = no_suspects_, .follow_up = &each});
+  }
+  return wanted;
+}
+
+bool OpenQuestions::is_exhausted(const FollowUp& follow_up) const {
+  const History& history = histories_.at(std::minmax(follow_up.host, follow_up.other));
+  return history.alone.size() >= kMostAlone || history.failed.size() >= kMostFailures || history.is_given_up;
+}
+
+/// Follow-ups on pairs that are worth another reading, each pair once, the least recently measured first.
+std::vector<WantedPair> OpenQuestions::of_pairs() const {
+  std::map<Pair, const FollowUp*> known;
+  std::vector<WantedPair> wanted;
+  for (const FollowUp& each : verdict_.follow_ups) {
+    if (each.other < 0 || each.of_suspects || is_exhausted(each)) continue;
+    if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) continue;
+    if (known.try_emplace(std::minmax(each.host, each.other), &each).second) wanted.push_back(pair_of(each));
+  }
+  const auto latest = [&](const WantedPair& pair) {
+    return histories_.at(std::minmax(pair.follow_up->host, pair.follow_up->other)).latest;
+  };
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [&](const WantedPair& a, const WantedPair& b) { return latest(a) < latest(b); });
+  return wanted;
+}
+
+PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rounds_left, bool among_many) const {
+  if (rounds_left <= 0) return {};
+  RoundBuilder round = empty_round(most_pairs);
+  std::vector<std::string> whys;
+  const auto suspects = add_all(of_suspects(false), round);
+  if (!suspects.empty()) whys.push_back("slow hosts with each other: " + text_of_follow_ups(sweep_, suspects));
+  const auto first = std::ssize(round.meetings());
+  std::vector<WantedPair> wanted = of_hosts();
+  // Where they are too many, each comes in turn.
+  if (std::ssize(wanted) > most_pairs)
+    std::rotate(wanted.begin(), wanted.begin() + progress_.last % std::ssize(wanted), wanted.end());
+  if (const auto hosts = add_all(wanted, round); !hosts.empty()) {
+    const bool all_new =
+        std::all_of(round.meetings().begin() + first, round.meetings().end(),
+                    [&](const Meeting& each) { return progress_.met.between(each.first, each.second) == 0; });
+    const std::string who = hosts.size() == 1 ? "again," : fmt::format("{} hosts again, each", hosts.size());
+    whys.push_back(fmt::format("{} {}: {}", who, all_new ? "with a new partner" : "with the partner it has met least",
+                               text_of_follow_ups(sweep_, hosts)));
+  }
+  const std::string pairs = add_pairs(rounds_left, among_many, round);
+  if (!pairs.empty()) whys.push_back(pairs);
+  return planned(round.meetings(), fmt::format("{}", fmt::join(whys, "; and ")));
+}
+
+/// Adds pairs to a round, which may have others in it. Returns its purpose; empty: none was added.
+std::string OpenQuestions::add_pairs(std::int64_t rounds_left, bool among_many, RoundBuilder& round) const {
+  const std::vector<WantedPair> pairs = of_pairs();
+  std::int64_t rounds_alone = 0;
+  for (const WantedPair& pair : pairs) rounds_alone += std::max(pair.follow_up->readings, 1);
+  const bool may_be_alone = round.meetings().empty() && !among_many;
+  if (pairs.empty() || (rounds_alone <= rounds_left && !may_be_alone && !among_many)) return "";
+  std::vector<const FollowUp*> added;
+  const char* apart = "host";
+  if (may_be_alone && rounds_alone <= rounds_left) {
+    round.add(pairs.front());
+    added = {pairs.front().follow_up};
+  } else if (may_be_alone && !sweep_.leaf_of.empty()) {
+    RoundBuilder by_leaf = round;
+    by_leaf.keep_apart(sweep_.leaf_of);
+    added = add_all(pairs, by_leaf);
+    // Half of the rounds are kept for pairs that stay slow, which are then measured alone.
+    const bool suffices = std::ssize(added) * std::max<std::int64_t>(rounds_left / 2, 1) >= std::ssize(pairs);
+    if (suffices) std::swap(round, by_leaf), apart = "leaf";
+    if (!suffices) added.clear();
+  }
+  if (added.empty()) added = add_all(pairs, round);
+  if (added.empty()) return "";
+  const std::string text = text_of_follow_ups(sweep_, added);
+  if (round.meetings().size() == 1) return fmt::format("{}: {}", among_many ? "again" : "alone", text);
+  return fmt::format("{} of {} pairs again, with no {} in common: {}", added.size(), pairs.size(), apart, text);
+}
+
+std::int64_t OpenQuestions::rounds() const {
+  std::int64_t hosts = 0;
+  std::int64_t others = 0;
+  for (const FollowUp& each : verdict_.follow_ups) {
+    const std::int64_t readings = std::max(each.readings, 1);
+    if (each.other < 0) hosts = std::max(hosts, readings);
+    if (each.other >= 0 && !each.of_suspects) others += readings;
+  }
+  const bool any_of_suspects = std::any_of(verdict_.follow_ups.begin(), verdict_.follow_ups.end(),
+                                           [](const FollowUp& each) { return each.of_suspects; });
+  return hosts + others + (any_of_suspects ? 2 : 0);
+}
+
+}  // namespace fabricbench::cluster

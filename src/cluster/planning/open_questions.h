@@ -1,0 +1,84 @@
+// The open questions of a verdict, as rounds of the pairs that would settle them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/planning/planner.h"
+#include "cluster/planning/round_builder.h"
+#include "cluster/planning/sweep_progress.h"
+#include "cluster/readings.h"
+#include "cluster/verdict.h"
+
+namespace fabricbench::cluster {
+
+/// By host, whether it is a suspect: a finding names it, or a follow-up is about it alone. The hosts of a slow pair are
+/// no suspects, since they are fine with all others.
+[[nodiscard]] std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts);
+
+/// Host and follow-up in a few words each, as many as fit into a line.
+[[nodiscard]] std::string text_of_follow_ups(const Sweep& sweep, const std::vector<const FollowUp*>& follow_ups);
+
+/// Each question is a list of wanted pairs, the most important first, and becomes a round of as many of them as fit
+/// beside each other. The rounds have no number yet; no meetings: there is no such question. The arguments of the
+/// constructor have to outlive it.
+class OpenQuestions {
+ public:
+  OpenQuestions(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict);
+
+  /// Dead hosts with each other.
+  [[nodiscard]] PlannedRound dead_hosts() const;
+  /// Do pairs share links? Up to six pairs without a host in common, the slowest that nothing explains: each alone,
+  /// then all of them, to be measured beside others; and all this once more if single readings differ.
+  [[nodiscard]] PlannedRound shared_links(double tolerance) const;
+  /// Hosts of groups that may be one, if `most_rounds` rounds can decide that.
+  [[nodiscard]] PlannedRound between_groups(std::int64_t most_rounds) const;
+  /// Hosts with hosts of their own group, until each has met `partners` of them; the finest groups first. Slow uplinks
+  /// hide the rates within groups, so groups are skipped whose rate across is `most_across` times that within or more.
+  [[nodiscard]] PlannedRound within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const;
+  /// Where links are shared, hosts that are not judged: twice with the same hosts of their group, then alone, up to
+  /// `most_pairs` pairs, which hardly meet.
+  [[nodiscard]] PlannedRound not_judged(std::int64_t most_pairs) const;
+  /// Suspects with each other, since slow hosts are slow with each other too and hosts behind slow uplinks are not;
+  /// suspects with the partner that they have met least; then pairs, each alone. Pairs are measured beside each other
+  /// if there are too many for the rounds left, without a leaf in common as long as that suffices; or `among_many`
+  /// others.
+  [[nodiscard]] PlannedRound follow_ups(std::int64_t most_pairs, std::int64_t rounds_left, bool among_many) const;
+
+  /// The approximate number of rounds that the follow-ups will take.
+  [[nodiscard]] std::int64_t rounds() const;
+
+ private:
+  using Pair = std::pair<std::int32_t, std::int32_t>;
+  /// A pair that was measured alone, or that a follow-up is about.
+  struct History {
+    std::set<std::int32_t> alone;   ///< rounds
+    std::set<std::int32_t> failed;  ///< of these, rounds in which it failed
+    std::set<std::int32_t> beside;  ///< rounds with others, after the first one alone
+    std::int32_t latest = -1;       ///< round
+    bool is_given_up = false;  ///< the latest attempt was skipped: messages of an earlier one may still be under way
+  };
+
+  [[nodiscard]] std::map<Pair, History> histories() const;
+  [[nodiscard]] PlannedRound planned(const std::vector<Meeting>& meetings, const std::string& why) const;
+  [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
+  [[nodiscard]] std::vector<Meeting> slow_pairs(double tolerance) const;
+  [[nodiscard]] std::vector<WantedPair> of_suspects(bool dead) const;
+  [[nodiscard]] std::vector<WantedPair> of_hosts() const;
+  [[nodiscard]] std::vector<WantedPair> of_pairs() const;
+  [[nodiscard]] bool is_exhausted(const FollowUp& follow_up) const;
+  [[nodiscard]] std::string add_pairs(std::int64_t rounds_left, bool among_many, RoundBuilder& round) const;
+
+  const Sweep& sweep_;
+  const SweepProgress& progress_;
+  const Verdict& verdict_;
+  std::vector<std::vector<std::int32_t>> group_of_;  // by level of Verdict::groupings and host; -1: none
+  std::vector<std::int32_t> no_suspects_;            // hosts
+  std::map<Pair, History> histories_;
+};
+
+}  // namespace fabricbench::cluster
