@@ -1,6 +1,7 @@
 #include "cluster/planning/open_questions.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -18,25 +19,9 @@ constexpr std::size_t kMostAlone = 12;      // rounds of a pair alone: more woul
 constexpr std::size_t kMostFailures = 3;    // of a pair alone: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
 
-bool names_suspects(Blame blame) {
-  switch (blame) {
-    case Blame::kHost:
-    case Blame::kNic:
-    case Blame::kLeaf:
-    case Blame::kDevice:  // its hosts, which may still use it
-    case Blame::kTransient:
-    case Blame::kDead:
-    case Blame::kWrongData:
-    case Blame::kUndecided: return true;
-    case Blame::kPair:
-    case Blame::kLeafPair:
-    case Blame::kRail:
-    case Blame::kAll:
-    case Blame::kCutOff:
-    case Blame::kDeadPair: return false;
-  }
-  return false;
-}
+/// Hosts that are fine with most others.
+constexpr std::array kNoSuspects = {Blame::kPair, Blame::kLeafPair, Blame::kRail,
+                                    Blame::kAll,  Blame::kCutOff,   Blame::kDeadPair};
 
 std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
   std::vector<std::int32_t> group_of(hosts, -1);
@@ -103,7 +88,7 @@ struct SlowReading {
 std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts) {
   std::vector<std::uint8_t> suspects(hosts, 0);
   for (const Finding& finding : verdict.findings) {
-    if (!names_suspects(finding.blame)) continue;
+    if (std::find(kNoSuspects.begin(), kNoSuspects.end(), finding.blame) != kNoSuspects.end()) continue;
     for (const std::int32_t host : finding.hosts) suspects[at(host)] = 1;
   }
   for (const FollowUp& follow_up : verdict.follow_ups) {
@@ -238,7 +223,8 @@ PlannedRound OpenQuestions::between_groups(std::int64_t most_rounds) const {
                  counted(round.meetings().size(), "pair") + " of hosts that may be near each other, to find groups");
 }
 
-PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const {
+PlannedRound OpenQuestions::within_groups(std::int64_t partners, std::int64_t fewer_than, double most_across,
+                                          std::int64_t most_pairs) const {
   if (verdict_.groups_are_open) return {};
   RoundBuilder round = empty_round(most_pairs);
   for (std::size_t level = 0; level < group_of_.size(); ++level) {
@@ -247,7 +233,7 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
     std::vector<std::pair<std::int64_t, WantedPair>> wanted;  // and how many the host has met
     for (const Group& group : verdict_.groupings[level].groups) {
       for (const std::int32_t& host : group.hosts) {
-        if (met[at(host)] < partners) wanted.push_back({met[at(host)], {one(host), group.hosts, 1}});
+        if (met[at(host)] < partners) wanted.push_back({met[at(host)], {one(host), group.hosts, fewer_than}});
       }
     }
     std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -258,23 +244,12 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
 }
 
 PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
-  constexpr std::int64_t kTwice = 4;  // readings, of both directions
-  const std::string why =
-      fmt::format("{} hosts near each other or alone, because links are shared", verdict_.not_judged.size());
   std::vector<std::int32_t> partners = verdict_.not_judged;
   partners.insert(partners.end(), no_suspects_.begin(), no_suspects_.end());
-  RoundBuilder near = empty_round(progress_.at_once);
-  std::map<std::int32_t, std::vector<std::int32_t>> by_group;
-  for (const std::int32_t host : partners) by_group[group_of_.empty() ? -1 : group_of_[0][at(host)]].push_back(host);
-  for (const std::int32_t& host : verdict_.not_judged) {
-    const std::int32_t group = group_of_.empty() ? -1 : group_of_[0][at(host)];
-    if (group >= 0) near.add({one(host), by_group[group], kTwice});
-  }
-  if (!near.meetings().empty()) return planned(near.meetings(), why);
   const PairsMet alone(sweep_, true);
   RoundBuilder round(alone, progress_.left_out, most_pairs, progress_.last);
   for (const std::int32_t& host : verdict_.not_judged) round.add({.hosts = one(host), .partners = partners});
-  return planned(round.meetings(), why);
+  return planned(round.meetings(), fmt::format("{} hosts alone, because links are shared", verdict_.not_judged.size()));
 }
 
 /// Follow-ups on two suspects, who may be dead.
@@ -378,16 +353,15 @@ std::string OpenQuestions::add_pairs(std::int64_t rounds_left, bool among_many, 
 }
 
 std::int64_t OpenQuestions::rounds() const {
-  std::int64_t hosts = 0;
-  std::int64_t others = 0;
+  std::int64_t beside = 0;  // all at the same time
+  std::int64_t alone = 0;
   for (const FollowUp& each : verdict_.follow_ups) {
     const std::int64_t readings = std::max(each.readings, 1);
-    if (each.other < 0) hosts = std::max(hosts, readings);
-    if (each.other >= 0 && !each.of_suspects) others += readings;
+    const bool is_alone = each.other >= 0 && !each.of_suspects;
+    if (is_alone) alone += readings;
+    if (!is_alone) beside = std::max(beside, readings);
   }
-  const bool any_of_suspects = std::any_of(verdict_.follow_ups.begin(), verdict_.follow_ups.end(),
-                                           [](const FollowUp& each) { return each.of_suspects; });
-  return hosts + others + (any_of_suspects ? 2 : 0);
+  return beside + alone;
 }
 
 }  // namespace fabricbench::cluster

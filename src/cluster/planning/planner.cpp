@@ -56,16 +56,236 @@ std::string text_of(std::vector<std::string> hosts) {
   return fmt::format("{}{}", fmt::join(hosts, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-/// Plans one round. Each step is a reason for a round, the most urgent first.
+/// Plans one round.
 class NextRound {
  public:
   NextRound(const SweepPlan& plan, const Schedule& schedule, const Sweep& sweep)
       : plan_(plan), schedule_(schedule), sweep_(sweep), progress_(progress_of(sweep, plan, schedule)) {}
 
-  [[nodiscard]] PlannedRound plan(const Judge& judge);
+  [[nodiscard]] PlannedRound plan(const Judge& judge) {
+    PlannedRound round{.number = progress_.last + 1};
+    const bool any_left = progress_.taking_part() > 1;
+    const std::int64_t due = progress_.is_rest ? most_rounds_for_groups() : first_rounds();
+    if (any_left && has_next(due)) {
+      round = for_all_hosts(std::max(first_rounds(), whole_round() + 1), 0, "");
+      round.rounds_left = std::max<std::int64_t>(first_rounds() * schedule_.parts() - progress_.place, 1);
+    } else if (plan_.find) {
+      verdict_ = judge();
+      questions_.emplace(sweep_, progress_, verdict_);
+      round = any_left ? for_questions() : for_dead_hosts();
+      if (!round.meetings.empty()) round.rounds_left = rounds_left();
+    }
+    if (plan_.find) order_hosts(round);
+    if (round.meetings.empty()) round.why = why_over();
+    return round;
+  }
 
  private:
-  // The limits of a sweep, in rounds for all hosts.
+  /// The first of these that there is, the most urgent first. Dead hosts: a leaf that is cut off looks like many.
+  [[nodiscard]] PlannedRound for_questions() const {
+    using Step = PlannedRound (NextRound::*)() const;
+    const std::vector<Step> steps =
+        verdict_.links.are_shared
+            ? std::vector<Step>{&NextRound::for_dead_hosts, &NextRound::for_near_hosts, &NextRound::for_hosts_alone}
+            : std::vector<Step>{&NextRound::for_dead_hosts, &NextRound::for_slow_pairs, &NextRound::for_healthy_hosts,
+                                &NextRound::for_medians,    &NextRound::for_groups,     &NextRound::for_unsteady_hosts,
+                                &NextRound::for_follow_ups};
+    for (const Step step : steps) {
+      PlannedRound round = (this->*step)();
+      if (!round.meetings.empty()) return round;
+    }
+    return {.number = progress_.last + 1};
+  }
+
+  [[nodiscard]] PlannedRound for_dead_hosts() const {
+    return extra_left() > 0 ? questions_->dead_hosts() : PlannedRound();
+  }
+
+  [[nodiscard]] PlannedRound for_slow_pairs() const {
+    if (progress_.at_once < 2 || extra_left() <= 0) return {};
+    PlannedRound round = questions_->shared_links(plan_.tolerance);
+    return round.meetings.size() > 1 ? beside_others(std::move(round), progress_.at_once) : round;
+  }
+
+  /// A host may be slow now and then. Many slow hosts may be another kind of hosts, which few rounds do not show.
+  [[nodiscard]] PlannedRound for_healthy_hosts() const {
+    const std::vector<std::uint8_t> suspects = suspects_of(verdict_, sweep_.hosts.size());
+    const bool are_many = 4 * std::count(suspects.begin(), suspects.end(), std::uint8_t{1}) >= std::ssize(suspects);
+    if (verdict_.judged == Judged::kSlow && !are_many) return {};
+    return for_all_hosts(least_rounds(), plan_.least_meetings, "");
+  }
+
+  [[nodiscard]] PlannedRound for_medians() const {
+    if (verdict_.groups_are_open) return {};
+    if (has_next(rounds_wanted())) {
+      const double percent = 100 * main_scale(verdict_);
+      return for_all_hosts(most_rounds(), 0, fmt::format(", because readings scatter by {:.1f} %", percent));
+    }
+    std::vector<std::string> hosts;
+    for (const std::int32_t host : verdict_.not_judged) {
+      if (progress_.left_out[at(host)] == 0) hosts.push_back(sweep_.hosts[at(host)]);
+    }
+    if (hosts.empty()) return {};
+    return for_all_hosts(most_rounds(), 0, ", because too little is known of " + text_of(std::move(hosts)));
+  }
+
+  /// Hosts of their groups, and of groups that may be one. A round of near pairs only would look like a time at which
+  /// everything was faster, so other pairs are in it.
+  [[nodiscard]] PlannedRound for_groups() const {
+    const bool all_hosts_tell = verdict_.groups_are_open && has_next(most_rounds_for_groups());
+    if (extra_left() > 0 && may_repeat()) {
+      const std::int64_t partners =
+          std::clamp(readings_for_medians(main_scale(verdict_), plan_) / 2, kPartners, 2 * kPartners);
+      const std::int64_t most_near = std::max<std::int64_t>(progress_.at_once / 4, 1);
+      PlannedRound within = questions_->within_groups(partners, 1, 1 - plan_.tolerance, most_near);
+      if (!within.meetings.empty()) return beside_others(std::move(within), progress_.at_once);
+      constexpr std::int64_t kMostRounds = 8;  // for very many groups, rounds for all hosts tell more
+      PlannedRound between =
+          questions_->between_groups(all_hosts_tell ? std::min(kMostRounds, extra_left()) : extra_left());
+      if (!between.meetings.empty()) return beside_ordinary_pairs(std::move(between));
+    }
+    if (!all_hosts_tell) return {};
+    return for_all_hosts(most_rounds_for_groups(), 0,
+                         ", because some pairs are much faster than others, and more pairs may show why");
+  }
+
+  /// A round for all hosts serves for all hosts that may be slow now and then, and shows the usual rate too.
+  [[nodiscard]] PlannedRound for_unsteady_hosts() const {
+    std::vector<const FollowUp*> follow_ups;
+    for (const FollowUp& follow_up : verdict_.follow_ups) {
+      if (follow_up.by_everybody) follow_ups.push_back(&follow_up);
+    }
+    if (follow_ups.empty() || !may_repeat()) return {};
+    return for_all_hosts(plan_.most_meetings, plan_.most_meetings, ": " + text_of_follow_ups(sweep_, follow_ups));
+  }
+
+  [[nodiscard]] PlannedRound for_follow_ups() const {
+    // A few pairs do not show the usual rate at their time.
+    const bool among_many = verdict_.changes_with_time > 0 && may_repeat();
+    PlannedRound round = questions_->follow_ups(progress_.at_once, extra_left(), among_many);
+    if (round.meetings.empty()) return round;
+    const bool tells_of_its_time = std::cmp_greater_equal(round.meetings.size(), kPairsOfFullLoad) && may_repeat();
+    if (among_many || tells_of_its_time) round = beside_ordinary_pairs(std::move(round));
+    if (among_many) round.why += "; among other pairs, because the usual bandwidth changes with time";
+    return round;
+  }
+
+  /// Where links are shared, readings of hosts near each other count, which hardly share any: each with four hosts of
+  /// its group, or twice with the same.
+  [[nodiscard]] PlannedRound for_near_hosts() const {
+    if (extra_left() > 0) {
+      PlannedRound between = questions_->between_groups(extra_left());
+      if (!between.meetings.empty()) return beside_others(std::move(between), progress_.at_once);
+      constexpr std::int64_t kTwice = 4;  // readings, of both directions
+      PlannedRound within =
+          questions_->within_groups(kPartners, kTwice, std::numeric_limits<double>::max(), progress_.at_once);
+      if (!within.meetings.empty()) return within;
+    }
+    const bool are_known = !sweep_.leaf_of.empty() || (!verdict_.groupings.empty() && verdict_.not_judged.empty());
+    if (are_known) return {};
+    return for_all_hosts(most_rounds(), 0, ", to find hosts near each other, since links are shared");
+  }
+
+  /// Likewise readings alone, or beside so few that they hardly meet.
+  [[nodiscard]] PlannedRound for_hosts_alone() const {
+    const std::int64_t most_pairs = std::max(plan_.schedule.endpoints / 32, 1);
+    if (extra_left() <= 0) return {};
+    PlannedRound round = questions_->not_judged(most_pairs);
+    return round.meetings.empty() ? questions_->follow_ups(most_pairs, extra_left(), false) : round;
+  }
+
+  /// The next one of `rounds` rounds of the schedule; after all pairs a repetition, until each host has so many
+  /// `meetings`; nothing if these are over. `why`: what made it necessary, with a comma before it.
+  [[nodiscard]] PlannedRound for_all_hosts(std::int64_t rounds, std::int64_t meetings, const std::string& why) const {
+    PlannedRound round{.number = progress_.last + (progress_.is_rest ? 0 : 1)};
+    if (progress_.next.empty() && may_repeat() && progress_.meetings < meetings) {
+      round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", progress_.meetings + 1, meetings,
+                              why, left_out_text());
+      return beside_others(std::move(round), progress_.at_once);
+    }
+    if (!has_next(rounds)) return {};
+    RoundBuilder builder = empty_round(progress_.at_once);
+    for (const Meeting& meeting : progress_.next) builder.add(meeting);
+    const int parts = schedule_.parts();
+    if (parts == 1) builder.add_idle_hosts(1);  // if rounds are split, some hosts always wait
+    round.meetings = builder.meetings();
+    const std::string part = parts > 1 ? fmt::format(", part {} of {}", progress_.place % parts + 1, parts) : "";
+    const int hosts = plan_.schedule.endpoints;
+    const char* all = first_rounds() == hosts - 1 + hosts % 2 ? "all pairs" : "all hosts";
+    round.why = fmt::format("{}round {} of {} for {}{}{}{}", progress_.is_rest ? "the rest of " : "", whole_round() + 1,
+                            rounds, all, part, why, left_out_text());
+    return round;
+  }
+
+  /// Fills a round up to `pairs` pairs, with those of the schedule first. Each pass over all pairs has another order,
+  /// since a fault in step with the passes would look like a fault of some partners.
+  [[nodiscard]] PlannedRound beside_others(PlannedRound round, std::int64_t pairs) const {
+    RoundBuilder builder = empty_round(std::min(pairs, progress_.at_once));
+    for (const Meeting& meeting : round.meetings) builder.add(meeting);
+    SchedulePlan plan = schedule_of(plan_);
+    plan.seed += static_cast<std::uint64_t>(round.number / schedule_.rounds());
+    for (const Meeting& each : Schedule(plan).round(round.number % schedule_.rounds())) builder.add(each);
+    builder.add_idle_hosts(std::numeric_limits<std::int64_t>::max());
+    round.meetings = builder.meetings();
+    return round;
+  }
+
+  /// Makes pairs a quarter of a round. They may share a property, such as being near, or crossing one uplink, and a
+  /// round of such pairs only would look like a time at which everything was faster or slower.
+  [[nodiscard]] PlannedRound beside_ordinary_pairs(PlannedRound round) const {
+    const std::int64_t pairs = std::max(kPairsOfFullLoad, 4 * std::ssize(round.meetings));
+    return beside_others(std::move(round), pairs);
+  }
+
+  [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const {
+    std::vector<std::uint8_t> barred = progress_.left_out;
+    for (std::size_t host = 0; progress_.is_rest && host < barred.size(); ++host) barred[host] |= progress_.busy[host];
+    return {progress_.met, std::move(barred), most_pairs, progress_.last};
+  }
+
+  /// The direction with fewer readings first, since some tests measure only from the first host to the second. Else
+  /// hosts are first in turns. The schedule has the same hosts first in many rounds: where pairs are measured forth and
+  /// then back, a leaf of such hosts would have a fuller uplink than others, and look slow.
+  void order_hosts(PlannedRound& round) const {
+    for (Meeting& meeting : round.meetings) {
+      const std::int64_t forth = progress_.met.readings(meeting.first, meeting.second);
+      const std::int64_t back = progress_.met.readings(meeting.second, meeting.first);
+      const bool is_second = forth == back ? (round.number + meeting.first) % 2 == 1 : forth > back;
+      if (is_second) std::swap(meeting.first, meeting.second);
+    }
+  }
+
+  /// Why nothing more is measured.
+  [[nodiscard]] std::string why_over() const {
+    const std::string rest = left_out_text();
+    if (progress_.taking_part() < 2) return "fewer than two hosts are left to measure" + rest;
+    if (!plan_.find) return "everything planned has been measured" + rest;
+    std::string so_far = fmt::format("after {} rounds for all hosts", rounds_for_all());
+    if (progress_.extra() > 0) so_far += fmt::format(" and {} more", progress_.extra());
+    std::vector<const FollowUp*> open;
+    for (const FollowUp& follow_up : verdict_.follow_ups) open.push_back(&follow_up);
+    if (!open.empty()) {
+      const char* why = extra_left() > 0 ? "no further reading would settle these questions"
+                                         : "the maximum, these questions are open";
+      return fmt::format("{}, {}: {}{}", so_far, why, text_of_follow_ups(sweep_, open), rest);
+    }
+    switch (verdict_.judged) {
+      case Judged::kClean: return so_far + ", nothing is slow and no question is open" + rest;
+      case Judged::kSlow: return so_far + ", everything slow has been found and no question is open" + rest;
+      case Judged::kUnknown: break;
+    }
+    return so_far + ", no further measurement would decide anything" + rest;
+  }
+
+  [[nodiscard]] std::string left_out_text() const {
+    std::vector<std::string> hosts;
+    for (std::size_t host = 0; host < sweep_.hosts.size(); ++host) {
+      if (progress_.left_out[host] != 0) hosts.push_back(sweep_.hosts[host]);
+    }
+    return hosts.empty() ? "" : "; left out: " + text_of(std::move(hosts));
+  }
+
+  // What has been measured and what may be, in rounds for all hosts.
   [[nodiscard]] std::int64_t limited(std::int64_t rounds) const {
     return plan_.find ? std::min(rounds, schedule_.whole_rounds()) : schedule_.whole_rounds();
   }
@@ -78,277 +298,37 @@ class NextRound {
     return plan_.least_rounds == SweepPlan::kAllPairs ? most_rounds()
                                                       : std::min(limited(plan_.first_rounds), least_rounds());
   }
+  [[nodiscard]] std::int64_t rounds_wanted() const {
+    return std::clamp(readings_for_medians(main_scale(verdict_), plan_), first_rounds(), most_rounds());
+  }
+  [[nodiscard]] std::int64_t whole_round() const { return progress_.place / schedule_.parts(); }
+  [[nodiscard]] bool has_next(std::int64_t rounds) const { return !progress_.next.empty() && whole_round() < rounds; }
+  [[nodiscard]] std::int64_t rounds_for_all() const {
+    return schedule_.parts() > 1 ? whole_round() : progress_.for_all;
+  }
   /// With more rounds for all hosts, more pairs are slow once by chance: as many others are allowed.
   [[nodiscard]] std::int64_t extra_left() const {
     const std::int64_t for_all = progress_.next.empty() ? schedule_.whole_rounds() : rounds_for_all();
     return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - progress_.extra();
   }
-  [[nodiscard]] std::int64_t whole_round() const { return progress_.place / schedule_.parts(); }
-  [[nodiscard]] std::int64_t rounds_for_all() const {
-    return schedule_.parts() > 1 ? whole_round() : progress_.for_all;
+  [[nodiscard]] std::int64_t rounds_left() const {
+    const std::int64_t missing = progress_.next.empty() ? 0 : rounds_wanted() * schedule_.parts() - progress_.place;
+    const std::int64_t extra = std::min(questions_->rounds(), std::max<std::int64_t>(extra_left(), 0));
+    return std::max<std::int64_t>(std::max<std::int64_t>(missing, 0) + extra, 1);
   }
-  [[nodiscard]] std::int64_t rounds_wanted() const {
-    return std::clamp(readings_for_medians(main_scale(verdict_), plan_), first_rounds(), most_rounds());
-  }
-  [[nodiscard]] std::int64_t rounds_left() const;
-  /// One pair of 32 hosts hardly meets another one.
-  [[nodiscard]] std::int64_t pairs_of_light_load() const { return std::max(plan_.schedule.endpoints / 32, 1); }
-
   /// Whether all pairs of a round may be measured again at the same time. Readings of fewer than four hosts cannot tell
   /// which one is slow now and then.
   [[nodiscard]] bool may_repeat() const { return progress_.taking_part() >= 4 && schedule_.parts() == 1; }
-  [[nodiscard]] bool are_shared() const { return verdict_.links.are_shared; }
 
-  [[nodiscard]] PlannedRound settle_questions() const;
-  [[nodiscard]] PlannedRound with_dead_hosts() const;
-  [[nodiscard]] PlannedRound with_slow_pairs() const;
-  [[nodiscard]] PlannedRound where_nothing_is_slow() const;
-  [[nodiscard]] PlannedRound where_readings_scatter() const;
-  [[nodiscard]] PlannedRound of_groups() const;
-  [[nodiscard]] PlannedRound for_groups() const;
-  [[nodiscard]] PlannedRound where_hosts_may_be_unsteady() const;
-  [[nodiscard]] PlannedRound of_hosts_not_judged() const;
-  [[nodiscard]] PlannedRound of_follow_ups() const;
-
-  [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
-  [[nodiscard]] PlannedRound for_all_hosts(std::int64_t rounds, std::int64_t meetings, const std::string& why) const;
-  [[nodiscard]] PlannedRound beside_others(PlannedRound round, std::int64_t pairs) const;
-  [[nodiscard]] PlannedRound beside_ordinary_pairs(PlannedRound round) const;
-  void order_hosts(PlannedRound& round) const;
-  [[nodiscard]] std::string left_out_text() const;
-  [[nodiscard]] std::string why_over() const;
+  static constexpr std::int64_t kPartners = 4;  // of its group raise a suspicion against a host; follow-ups decide
 
   const SweepPlan& plan_;
   const Schedule& schedule_;
   const Sweep& sweep_;
-  SweepProgress progress_;
+  const SweepProgress progress_;
   Verdict verdict_;
   std::optional<OpenQuestions> questions_;
 };
-
-PlannedRound NextRound::plan(const Judge& judge) {
-  PlannedRound round;
-  round.number = progress_.last + 1;
-  const bool any_left = progress_.taking_part() > 1;
-  const std::int64_t due = progress_.is_rest ? most_rounds_for_groups() : first_rounds();
-  if (any_left && !progress_.next.empty() && whole_round() < due) {
-    round = for_all_hosts(std::max(first_rounds(), whole_round() + 1), 0, "");
-    round.rounds_left = std::max<std::int64_t>(first_rounds() * schedule_.parts() - progress_.place, 1);
-  } else if (plan_.find) {
-    verdict_ = judge();
-    questions_.emplace(sweep_, progress_, verdict_);
-    round = any_left ? settle_questions() : with_dead_hosts();
-    if (!round.meetings.empty()) round.rounds_left = rounds_left();
-  }
-  if (round.meetings.empty()) {
-    round.why = why_over();
-  } else if (plan_.find) {
-    order_hosts(round);
-  }
-  return round;
-}
-
-PlannedRound NextRound::settle_questions() const {
-  using Step = PlannedRound (NextRound::*)() const;
-  // Dead hosts come first: a leaf that is cut off looks like many dead hosts.
-  for (const Step step :
-       {&NextRound::with_dead_hosts, &NextRound::with_slow_pairs, &NextRound::where_nothing_is_slow,
-        &NextRound::where_readings_scatter, &NextRound::of_groups, &NextRound::for_groups,
-        &NextRound::where_hosts_may_be_unsteady, &NextRound::of_hosts_not_judged, &NextRound::of_follow_ups}) {
-    PlannedRound round = (this->*step)();
-    if (!round.meetings.empty()) return round;
-  }
-  return {};
-}
-
-PlannedRound NextRound::with_dead_hosts() const { return extra_left() > 0 ? questions_->dead_hosts() : PlannedRound(); }
-
-PlannedRound NextRound::with_slow_pairs() const {
-  if (are_shared() || progress_.at_once < 2 || extra_left() <= 0) return {};
-  PlannedRound round = questions_->shared_links(plan_.tolerance);
-  return round.meetings.size() > 1 ? beside_others(std::move(round), progress_.at_once) : round;
-}
-
-/// A host may be slow now and then. Many slow hosts may be another kind of hosts, which few rounds do not show.
-PlannedRound NextRound::where_nothing_is_slow() const {
-  const std::vector<std::uint8_t> suspects = suspects_of(verdict_, sweep_.hosts.size());
-  const bool are_many = 4 * std::count(suspects.begin(), suspects.end(), std::uint8_t{1}) >= std::ssize(suspects);
-  if (are_shared() || (verdict_.judged == Judged::kSlow && !are_many)) return {};
-  return for_all_hosts(least_rounds(), plan_.least_meetings, "");
-}
-
-PlannedRound NextRound::where_readings_scatter() const {
-  if (are_shared() || verdict_.groups_are_open) return {};
-  PlannedRound round = for_all_hosts(rounds_wanted(), 0,
-                                     fmt::format(", because readings scatter by {:.1f} %", 100 * main_scale(verdict_)));
-  if (!round.meetings.empty()) return round;
-  std::vector<std::string> hosts;
-  for (const std::int32_t host : verdict_.not_judged) {
-    if (progress_.left_out[at(host)] == 0) hosts.push_back(sweep_.hosts[at(host)]);
-  }
-  if (hosts.empty()) return {};
-  return for_all_hosts(most_rounds(), 0, ", because too little is known of " + text_of(std::move(hosts)));
-}
-
-/// Hosts of groups that may be one, and hosts within their groups. A round of near pairs only would look like a time at
-/// which everything was faster, so these are a quarter of it; shared links hardly slow near pairs.
-PlannedRound NextRound::of_groups() const {
-  constexpr std::int64_t kPartners = 4;           // raise a suspicion, which follow-ups decide
-  constexpr std::int64_t kMostPartners = 8;       // the same where readings scatter
-  constexpr std::int64_t kMostRoundsBetween = 8;  // if rounds for all hosts are an alternative
-  if (extra_left() <= 0 || !(are_shared() || may_repeat())) return {};
-  const std::int64_t at_once = progress_.at_once;
-  const std::int64_t partners =
-      are_shared() ? kPartners
-                   : std::clamp(readings_for_medians(main_scale(verdict_), plan_) / 2, kPartners, kMostPartners);
-  PlannedRound within =
-      are_shared() ? questions_->within_groups(partners, std::numeric_limits<double>::max(), at_once)
-                   : questions_->within_groups(partners, 1 - plan_.tolerance, std::max<std::int64_t>(at_once / 4, 1));
-  if (!within.meetings.empty()) return are_shared() ? within : beside_others(std::move(within), at_once);
-  const bool all_hosts_tell =
-      !are_shared() && verdict_.groups_are_open && !progress_.next.empty() && whole_round() < most_rounds_for_groups();
-  const std::int64_t most = all_hosts_tell ? std::min(kMostRoundsBetween, extra_left()) : extra_left();
-  PlannedRound between = questions_->between_groups(most);
-  if (between.meetings.empty()) return between;
-  return are_shared() ? beside_others(std::move(between), at_once) : beside_ordinary_pairs(std::move(between));
-}
-
-PlannedRound NextRound::for_groups() const {
-  const bool are_known = !sweep_.leaf_of.empty() || (!verdict_.groupings.empty() && verdict_.not_judged.empty());
-  if (are_shared() && !are_known) {
-    return for_all_hosts(most_rounds(), 0, ", to find hosts near each other, since links are shared");
-  }
-  if (are_shared() || !verdict_.groups_are_open) return {};
-  return for_all_hosts(most_rounds_for_groups(), 0,
-                       ", because some pairs are much faster than others, and more pairs may show why");
-}
-
-/// A round for all hosts serves for all hosts that may be slow now and then, and shows the usual rate too.
-PlannedRound NextRound::where_hosts_may_be_unsteady() const {
-  std::vector<const FollowUp*> follow_ups;
-  for (const FollowUp& follow_up : verdict_.follow_ups) {
-    if (follow_up.by_everybody) follow_ups.push_back(&follow_up);
-  }
-  if (are_shared() || follow_ups.empty() || !may_repeat()) return {};
-  return for_all_hosts(plan_.most_meetings, plan_.most_meetings, ": " + text_of_follow_ups(sweep_, follow_ups));
-}
-
-PlannedRound NextRound::of_hosts_not_judged() const {
-  return are_shared() && extra_left() > 0 ? questions_->not_judged(pairs_of_light_load()) : PlannedRound();
-}
-
-PlannedRound NextRound::of_follow_ups() const {
-  if (are_shared()) return questions_->follow_ups(pairs_of_light_load(), extra_left(), false);
-  // A few pairs do not show the usual rate at their time.
-  const bool among_many = verdict_.changes_with_time > 0 && may_repeat();
-  PlannedRound round = questions_->follow_ups(progress_.at_once, extra_left(), among_many);
-  if (round.meetings.empty()) return round;
-  const bool tells_of_its_time = std::cmp_greater_equal(round.meetings.size(), kPairsOfFullLoad) && may_repeat();
-  if (among_many || tells_of_its_time) round = beside_ordinary_pairs(std::move(round));
-  if (among_many) round.why += "; among other pairs, because the usual bandwidth changes with time";
-  return round;
-}
-
-/// The next one of `rounds` rounds of the schedule, or a repetition, until each host has so many `meetings`; nothing if
-/// these are over. `why`: what made it necessary, with a comma before it.
-PlannedRound NextRound::for_all_hosts(std::int64_t rounds, std::int64_t meetings, const std::string& why) const {
-  PlannedRound round;
-  round.number = progress_.last + (progress_.is_rest ? 0 : 1);
-  if (progress_.next.empty() && may_repeat() && progress_.meetings < meetings) {
-    round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", progress_.meetings + 1, meetings, why,
-                            left_out_text());
-    return beside_others(std::move(round), progress_.at_once);
-  }
-  if (progress_.next.empty() || whole_round() >= rounds) return {};
-  RoundBuilder builder = empty_round(progress_.at_once);
-  for (const Meeting& meeting : progress_.next) builder.add(meeting);
-  // If rounds are split, some hosts always wait.
-  if (schedule_.parts() == 1) builder.add_idle_hosts(1);
-  round.meetings = builder.meetings();
-  const int hosts = plan_.schedule.endpoints;
-  const int parts = schedule_.parts();
-  const std::string part = parts > 1 ? fmt::format(", part {} of {}", progress_.place % parts + 1, parts) : "";
-  round.why =
-      fmt::format("{}round {} of {} for all {}{}{}{}", progress_.is_rest ? "the rest of " : "", whole_round() + 1,
-                  rounds, first_rounds() >= hosts - 1 + hosts % 2 ? "pairs" : "hosts", part, why, left_out_text());
-  return round;
-}
-
-RoundBuilder NextRound::empty_round(std::int64_t most_pairs) const {
-  std::vector<std::uint8_t> barred = progress_.left_out;
-  for (std::size_t host = 0; progress_.is_rest && host < barred.size(); ++host) barred[host] |= progress_.busy[host];
-  return {progress_.met, std::move(barred), most_pairs, progress_.last};
-}
-
-/// Fills a round up to `pairs` pairs, with those of the schedule first. Each pass over all pairs has another order,
-/// since a fault in step with the passes would look like a fault of some partners.
-PlannedRound NextRound::beside_others(PlannedRound round, std::int64_t pairs) const {
-  RoundBuilder builder = empty_round(std::min(pairs, progress_.at_once));
-  for (const Meeting& meeting : round.meetings) builder.add(meeting);
-  SchedulePlan plan = schedule_of(plan_);
-  plan.seed += static_cast<std::uint64_t>(round.number / schedule_.rounds());
-  for (const Meeting& meeting : Schedule(plan).round(round.number % schedule_.rounds())) builder.add(meeting);
-  builder.add_idle_hosts(std::numeric_limits<std::int64_t>::max());
-  round.meetings = builder.meetings();
-  return round;
-}
-
-/// Makes pairs a quarter of a round. They may share a property, such as being near, or crossing one uplink, and a round
-/// of such pairs only would look like a time at which everything was faster or slower.
-PlannedRound NextRound::beside_ordinary_pairs(PlannedRound round) const {
-  const std::int64_t pairs = std::max(kPairsOfFullLoad, 4 * std::ssize(round.meetings));
-  return beside_others(std::move(round), pairs);
-}
-
-/// The direction with fewer readings first, since some tests measure only from the first host to the second. Else hosts
-/// are first in turns. The schedule has the same hosts first in many rounds: where pairs are measured forth and then
-/// back, a leaf of such hosts would have a fuller uplink than others, and look slow.
-void NextRound::order_hosts(PlannedRound& round) const {
-  for (Meeting& meeting : round.meetings) {
-    const std::int64_t forth = progress_.met.readings(meeting.first, meeting.second);
-    const std::int64_t back = progress_.met.readings(meeting.second, meeting.first);
-    const bool is_second = forth == back ? (round.number + meeting.first) % 2 == 1 : forth > back;
-    if (is_second) std::swap(meeting.first, meeting.second);
-  }
-}
-
-/// With `find` a lower bound: readings to come may need further rounds.
-std::int64_t NextRound::rounds_left() const {
-  const std::int64_t wanted = rounds_wanted() * schedule_.parts() - progress_.place;
-  const std::int64_t for_all = progress_.next.empty() ? 0 : std::max<std::int64_t>(wanted, 0);
-  const std::int64_t extra = std::clamp<std::int64_t>(questions_->rounds(), 0, std::max<std::int64_t>(extra_left(), 0));
-  return std::max<std::int64_t>(for_all + extra, 1);
-}
-
-std::string NextRound::left_out_text() const {
-  std::vector<std::string> hosts;
-  for (std::size_t host = 0; host < sweep_.hosts.size(); ++host) {
-    if (progress_.left_out[host] != 0) hosts.push_back(sweep_.hosts[host]);
-  }
-  return hosts.empty() ? "" : "; left out: " + text_of(std::move(hosts));
-}
-
-/// Why nothing more is measured.
-std::string NextRound::why_over() const {
-  const std::string rest = left_out_text();
-  if (progress_.taking_part() < 2) return "fewer than two hosts are left to measure" + rest;
-  if (!plan_.find) return "everything planned has been measured" + rest;
-  std::string so_far = fmt::format("after {} rounds for all hosts", rounds_for_all());
-  if (progress_.extra() > 0) so_far += fmt::format(" and {} more", progress_.extra());
-  std::vector<const FollowUp*> open;
-  for (const FollowUp& follow_up : verdict_.follow_ups) open.push_back(&follow_up);
-  if (!open.empty()) {
-    const char* why =
-        extra_left() <= 0 ? "the maximum, these questions are open" : "no further reading would settle these questions";
-    return fmt::format("{}, {}: {}{}", so_far, why, text_of_follow_ups(sweep_, open), rest);
-  }
-  switch (verdict_.judged) {
-    case Judged::kClean: return so_far + ", nothing is slow and no question is open" + rest;
-    case Judged::kSlow: return so_far + ", everything slow has been found and no question is open" + rest;
-    case Judged::kUnknown: break;
-  }
-  return so_far + ", no further measurement would decide anything" + rest;
-}
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 #include "cluster/planning/sweep_progress.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -30,18 +32,12 @@ std::vector<Failures> failures_since(const Sweep& sweep, const std::vector<std::
   return failures;
 }
 
-/// Whether it is time to try a host again that has worked before, and may fail now and then. Each failure costs a time
-/// limit, so the wait becomes longer with each partner after `least`, but for one: mostly one more has failed before
-/// the last of `least` partners has shown that it works.
-bool is_worth_trying(std::int64_t failed_with, std::int64_t least, std::int64_t rounds_since) {
-  constexpr std::int64_t kFirstWait = 8;  // rounds: a new time for most faults, and few time limits
-  constexpr std::int64_t kLonger = 3;
-  std::int64_t wait = kFirstWait;
-  for (std::int64_t failures = least + 1; failures < failed_with && wait <= rounds_since; ++failures) wait *= kLonger;
-  return rounds_since > wait;
-}
-
+/// See SweepProgress::left_out. Each failure costs a time limit, so the wait before a host is tried again becomes
+/// longer with each partner after `least`, but for one: mostly one more has failed before the last of `least` has shown
+/// that it works.
 std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, int least, std::int64_t last_round) {
+  constexpr double kFirstWait = 8;  // rounds: another time for most faults
+  constexpr double kLonger = 3;
   const std::vector<std::int32_t> worked = last_success(sweep, 1);
   std::vector<std::uint8_t> dead;
   for (const Failures& failures : failures_since(sweep, worked)) {
@@ -49,7 +45,8 @@ std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, int least, std::int64_t
         std::count_if(failures.works.begin(), failures.works.end(), [](const auto& partner) { return partner.second; });
     const bool has_worked = worked[dead.size()] >= 0;
     const bool nobody_works = !has_worked && std::cmp_greater_equal(failures.works.size(), 2 * least);
-    const bool is_due = has_worked && is_worth_trying(proven, least, last_round + 1 - failures.latest);
+    const double wait = kFirstWait * std::pow(kLonger, std::max<std::int64_t>(proven - least - 1, 0));
+    const bool is_due = has_worked && static_cast<double>(last_round + 1 - failures.latest) > wait;
     dead.push_back(static_cast<std::uint8_t>((proven >= least || nobody_works) && !is_due));
   }
   return dead;
