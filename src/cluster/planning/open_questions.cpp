@@ -33,10 +33,6 @@ std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts)
 
 std::span<const std::int32_t> one(const std::int32_t& host) { return {&host, 1}; }
 
-WantedPair pair_of(const FollowUp& follow_up) {
-  return {.hosts = one(follow_up.host), .partners = one(follow_up.other), .follow_up = &follow_up};
-}
-
 /// Adds as many as fit. Returns their follow-ups.
 std::vector<const FollowUp*> add_all(const std::vector<WantedPair>& wanted, RoundBuilder& round) {
   std::vector<const FollowUp*> added;
@@ -132,18 +128,14 @@ std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories()
   return histories;
 }
 
-PlannedRound OpenQuestions::planned(const std::vector<Meeting>& meetings, const std::string& why) const {
-  return {.number = progress_.last + 1, .meetings = meetings, .why = why};
-}
-
 RoundBuilder OpenQuestions::empty_round(std::int64_t most_pairs) const {
   return {progress_.met, progress_.left_out, most_pairs, progress_.last};
 }
 
 PlannedRound OpenQuestions::dead_hosts() const {
   RoundBuilder round(progress_.met, progress_.absent, progress_.at_once, progress_.last);
-  const std::vector<const FollowUp*> added = add_all(of_suspects(true), round);
-  return planned(round.meetings(), "dead hosts with each other: " + text_of_follow_ups(sweep_, added));
+  const std::vector<const FollowUp*> added = add_all(wanted([](const FollowUp& each) { return each.of_dead; }), round);
+  return {.meetings = round.meetings(), .why = "dead hosts with each other: " + text_of_follow_ups(sweep_, added)};
 }
 
 PlannedRound OpenQuestions::shared_links(double tolerance) const {
@@ -156,14 +148,16 @@ PlannedRound OpenQuestions::shared_links(double tolerance) const {
     for (const Meeting& pair : pairs) {
       const auto own = histories_.find(std::minmax(pair.first, pair.second));
       if (own == histories_.end() || own->second.alone.size() < pass) {
-        return planned({pair}, fmt::format("alone, one of {} slow pairs that no host explains: do pairs share links?",
-                                           pairs.size()));
+        return {.meetings = {pair},
+                .why = fmt::format("alone, one of {} slow pairs that no host explains: do pairs share links?",
+                                   pairs.size())};
       }
       all_beside = all_beside && own->second.beside.size() >= pass;
     }
     if (all_beside) continue;
-    return planned(
-        pairs, fmt::format("{} slow pairs again, among all others, to see whether pairs share links", pairs.size()));
+    return {
+        .meetings = pairs,
+        .why = fmt::format("{} slow pairs again, among all others, to see whether pairs share links", pairs.size())};
   }
   return {};
 }
@@ -219,8 +213,8 @@ PlannedRound OpenQuestions::between_groups(std::int64_t most_rounds) const {
     }
   }
   if (pairs > most_rounds * progress_.at_once) return {};
-  return planned(round.meetings(),
-                 counted(round.meetings().size(), "pair") + " of hosts that may be near each other, to find groups");
+  return {.meetings = round.meetings(),
+          .why = counted(round.meetings().size(), "pair") + " of hosts that may be near each other, to find groups"};
 }
 
 PlannedRound OpenQuestions::within_groups(std::int64_t partners, std::int64_t fewer_than, double most_across,
@@ -239,8 +233,9 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, std::int64_t fe
     std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [number, pair] : wanted) round.add(pair);
   }
-  return planned(round.meetings(), counted(round.meetings().size(), "pair") +
-                                       " within groups, because paths between groups hide the bandwidth of hosts");
+  return {.meetings = round.meetings(),
+          .why = counted(round.meetings().size(), "pair") +
+                 " within groups, because paths between groups hide the bandwidth of hosts"};
 }
 
 PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
@@ -249,69 +244,62 @@ PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
   const PairsMet alone(sweep_, true);
   RoundBuilder round(alone, progress_.left_out, most_pairs, progress_.last);
   for (const std::int32_t& host : verdict_.not_judged) round.add({.hosts = one(host), .partners = partners});
-  return planned(round.meetings(), fmt::format("{} hosts alone, because links are shared", verdict_.not_judged.size()));
+  return {.meetings = round.meetings(),
+          .why = fmt::format("{} hosts alone, because links are shared", verdict_.not_judged.size())};
 }
 
-/// Follow-ups on two suspects, who may be dead.
-std::vector<WantedPair> OpenQuestions::of_suspects(bool dead) const {
+/// The follow-ups that `is_asked` takes. If they are on one host, the partner is no suspect. Those that show within a
+/// group only are for its hosts first, even suspects, since there may be few others.
+template <typename Asked>
+std::vector<WantedPair> OpenQuestions::wanted(const Asked& is_asked) const {
   std::vector<WantedPair> wanted;
   for (const FollowUp& each : verdict_.follow_ups) {
-    if (each.of_suspects && each.of_dead == dead) wanted.push_back(pair_of(each));
-  }
-  return wanted;
-}
-
-/// Follow-ups on one host. Those that show within a group only are for its hosts first, even suspects, since there may
-/// be few others.
-std::vector<WantedPair> OpenQuestions::of_hosts() const {
-  std::vector<WantedPair> wanted;
-  for (const FollowUp& each : verdict_.follow_ups) {
-    if (each.other >= 0) continue;
+    if (!is_asked(each)) continue;
     if (each.within_level != FollowUp::kNoLevel) {
       const std::vector<Group>& groups = verdict_.groupings[at(each.within_level)].groups;
       const std::int32_t group = group_of_[at(each.within_level)][at(each.host)];
-      if (group >= 0)
-        wanted.push_back({.hosts = one(each.host), .partners = groups[at(group)].hosts, .follow_up = &each});
+      const std::span<const std::int32_t> members = group < 0 ? one(each.host) : groups[at(group)].hosts;
+      wanted.push_back({.hosts = one(each.host), .partners = members, .follow_up = &each});
     }
-    wanted.push_back({.hosts = one(each.host), .partners = no_suspects_, .follow_up = &each});
+    const std::span<const std::int32_t> others = each.other < 0 ? no_suspects_ : one(each.other);
+    wanted.push_back({.hosts = one(each.host), .partners = others, .follow_up = &each});
   }
   return wanted;
 }
 
-bool OpenQuestions::is_exhausted(const FollowUp& follow_up) const {
-  const History& history = histories_.at(std::minmax(follow_up.host, follow_up.other));
-  return history.alone.size() >= kMostAlone || history.failed.size() >= kMostFailures || history.is_given_up;
-}
-
-/// Follow-ups on pairs that are worth another reading, each pair once, the least recently measured first.
-std::vector<WantedPair> OpenQuestions::of_pairs() const {
-  std::map<Pair, const FollowUp*> known;
-  std::vector<WantedPair> wanted;
-  for (const FollowUp& each : verdict_.follow_ups) {
-    if (each.other < 0 || each.of_suspects || is_exhausted(each)) continue;
-    if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) continue;
-    if (known.try_emplace(std::minmax(each.host, each.other), &each).second) wanted.push_back(pair_of(each));
-  }
-  const auto latest = [&](const WantedPair& pair) {
-    return histories_.at(std::minmax(pair.follow_up->host, pair.follow_up->other)).latest;
+/// Pairs that are worth another reading, each once, the least recently measured first.
+std::vector<WantedPair> OpenQuestions::pairs_again() const {
+  std::set<Pair> known;
+  const auto history_of = [&](const FollowUp& each) -> const History& {
+    return histories_.at(std::minmax(each.host, each.other));
   };
-  std::stable_sort(wanted.begin(), wanted.end(),
-                   [&](const WantedPair& a, const WantedPair& b) { return latest(a) < latest(b); });
-  return wanted;
+  std::vector<WantedPair> pairs = wanted([&](const FollowUp& each) {
+    if (each.other < 0 || each.of_suspects) return false;
+    if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) return false;
+    const History& history = history_of(each);
+    if (history.is_given_up || history.alone.size() >= kMostAlone || history.failed.size() >= kMostFailures)
+      return false;
+    return known.insert(std::minmax(each.host, each.other)).second;
+  });
+  std::stable_sort(pairs.begin(), pairs.end(), [&](const WantedPair& a, const WantedPair& b) {
+    return history_of(*a.follow_up).latest < history_of(*b.follow_up).latest;
+  });
+  return pairs;
 }
 
 PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rounds_left, bool among_many) const {
   if (rounds_left <= 0) return {};
   RoundBuilder round = empty_round(most_pairs);
   std::vector<std::string> whys;
-  const auto suspects = add_all(of_suspects(false), round);
+  const auto suspects = add_all(wanted([](const FollowUp& each) { return each.of_suspects && !each.of_dead; }), round);
   if (!suspects.empty()) whys.push_back("slow hosts with each other: " + text_of_follow_ups(sweep_, suspects));
   const auto first = std::ssize(round.meetings());
-  std::vector<WantedPair> wanted = of_hosts();
+  std::vector<WantedPair> of_hosts = wanted([](const FollowUp& each) { return each.other < 0; });
   // Where they are too many, each comes in turn.
-  if (std::ssize(wanted) > most_pairs)
-    std::rotate(wanted.begin(), wanted.begin() + progress_.last % std::ssize(wanted), wanted.end());
-  if (const auto hosts = add_all(wanted, round); !hosts.empty()) {
+  if (std::ssize(of_hosts) > most_pairs) {
+    std::rotate(of_hosts.begin(), of_hosts.begin() + progress_.last % std::ssize(of_hosts), of_hosts.end());
+  }
+  if (const auto hosts = add_all(of_hosts, round); !hosts.empty()) {
     const bool all_new =
         std::all_of(round.meetings().begin() + first, round.meetings().end(),
                     [&](const Meeting& each) { return progress_.met.between(each.first, each.second) == 0; });
@@ -321,12 +309,12 @@ PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rou
   }
   const std::string pairs = add_pairs(rounds_left, among_many, round);
   if (!pairs.empty()) whys.push_back(pairs);
-  return planned(round.meetings(), fmt::format("{}", fmt::join(whys, "; and ")));
+  return {.meetings = round.meetings(), .why = fmt::format("{}", fmt::join(whys, "; and "))};
 }
 
 /// Adds pairs to a round, which may have others in it. Returns its purpose; empty: none was added.
 std::string OpenQuestions::add_pairs(std::int64_t rounds_left, bool among_many, RoundBuilder& round) const {
-  const std::vector<WantedPair> pairs = of_pairs();
+  const std::vector<WantedPair> pairs = pairs_again();
   std::int64_t rounds_alone = 0;
   for (const WantedPair& pair : pairs) rounds_alone += std::max(pair.follow_up->readings, 1);
   const bool may_be_alone = round.meetings().empty() && !among_many;

@@ -65,13 +65,11 @@ class OpenQuestions {
   };
 
   [[nodiscard]] std::map<Pair, History> histories() const;
-  [[nodiscard]] PlannedRound planned(const std::vector<Meeting>& meetings, const std::string& why) const;
   [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
   [[nodiscard]] std::vector<Meeting> slow_pairs(double tolerance) const;
-  [[nodiscard]] std::vector<WantedPair> of_suspects(bool dead) const;
-  [[nodiscard]] std::vector<WantedPair> of_hosts() const;
-  [[nodiscard]] std::vector<WantedPair> of_pairs() const;
-  [[nodiscard]] bool is_exhausted(const FollowUp& follow_up) const;
+  template <typename Asked>
+  [[nodiscard]] std::vector<WantedPair> wanted(const Asked& is_asked) const;
+  [[nodiscard]] std::vector<WantedPair> pairs_again() const;
   [[nodiscard]] std::string add_pairs(std::int64_t rounds_left, bool among_many, RoundBuilder& round) const;
 
   const Sweep& sweep_;

@@ -63,18 +63,19 @@ class NextRound {
       : plan_(plan), schedule_(schedule), sweep_(sweep), progress_(progress_of(sweep, plan, schedule)) {}
 
   [[nodiscard]] PlannedRound plan(const Judge& judge) {
-    PlannedRound round{.number = progress_.last + 1};
+    PlannedRound round;
     const bool any_left = progress_.taking_part() > 1;
-    const std::int64_t due = progress_.is_rest ? most_rounds_for_groups() : first_rounds();
+    const std::int64_t due = progress_.is_rest ? plan_.most_rounds_for_groups : plan_.first_rounds;
     if (any_left && has_next(due)) {
-      round = for_all_hosts(std::max(first_rounds(), whole_round() + 1), 0, "");
-      round.rounds_left = std::max<std::int64_t>(first_rounds() * schedule_.parts() - progress_.place, 1);
+      round = for_all_hosts(std::max<std::int64_t>(plan_.first_rounds, whole_round() + 1), 0, "");
+      round.rounds_left = std::max<std::int64_t>(plan_.first_rounds * schedule_.parts() - progress_.place, 1);
     } else if (plan_.find) {
       verdict_ = judge();
       questions_.emplace(sweep_, progress_, verdict_);
       round = any_left ? for_questions() : for_dead_hosts();
       if (!round.meetings.empty()) round.rounds_left = rounds_left();
     }
+    round.number = progress_.last + (any_left && progress_.is_rest ? 0 : 1);
     if (plan_.find) order_hosts(round);
     if (round.meetings.empty()) round.why = why_over();
     return round;
@@ -94,7 +95,7 @@ class NextRound {
       PlannedRound round = (this->*step)();
       if (!round.meetings.empty()) return round;
     }
-    return {.number = progress_.last + 1};
+    return {};
   }
 
   [[nodiscard]] PlannedRound for_dead_hosts() const {
@@ -112,27 +113,27 @@ class NextRound {
     const std::vector<std::uint8_t> suspects = suspects_of(verdict_, sweep_.hosts.size());
     const bool are_many = 4 * std::count(suspects.begin(), suspects.end(), std::uint8_t{1}) >= std::ssize(suspects);
     if (verdict_.judged == Judged::kSlow && !are_many) return {};
-    return for_all_hosts(least_rounds(), plan_.least_meetings, "");
+    return for_all_hosts(plan_.least_rounds, plan_.least_meetings, "");
   }
 
   [[nodiscard]] PlannedRound for_medians() const {
     if (verdict_.groups_are_open) return {};
     if (has_next(rounds_wanted())) {
       const double percent = 100 * main_scale(verdict_);
-      return for_all_hosts(most_rounds(), 0, fmt::format(", because readings scatter by {:.1f} %", percent));
+      return for_all_hosts(plan_.most_rounds, 0, fmt::format(", because readings scatter by {:.1f} %", percent));
     }
     std::vector<std::string> hosts;
     for (const std::int32_t host : verdict_.not_judged) {
       if (progress_.left_out[at(host)] == 0) hosts.push_back(sweep_.hosts[at(host)]);
     }
     if (hosts.empty()) return {};
-    return for_all_hosts(most_rounds(), 0, ", because too little is known of " + text_of(std::move(hosts)));
+    return for_all_hosts(plan_.most_rounds, 0, ", because too little is known of " + text_of(std::move(hosts)));
   }
 
   /// Hosts of their groups, and of groups that may be one. A round of near pairs only would look like a time at which
   /// everything was faster, so other pairs are in it.
   [[nodiscard]] PlannedRound for_groups() const {
-    const bool all_hosts_tell = verdict_.groups_are_open && has_next(most_rounds_for_groups());
+    const bool all_hosts_tell = verdict_.groups_are_open && has_next(plan_.most_rounds_for_groups);
     if (extra_left() > 0 && may_repeat()) {
       const std::int64_t partners =
           std::clamp(readings_for_medians(main_scale(verdict_), plan_) / 2, kPartners, 2 * kPartners);
@@ -145,7 +146,7 @@ class NextRound {
       if (!between.meetings.empty()) return beside_ordinary_pairs(std::move(between));
     }
     if (!all_hosts_tell) return {};
-    return for_all_hosts(most_rounds_for_groups(), 0,
+    return for_all_hosts(plan_.most_rounds_for_groups, 0,
                          ", because some pairs are much faster than others, and more pairs may show why");
   }
 
@@ -183,7 +184,7 @@ class NextRound {
     }
     const bool are_known = !sweep_.leaf_of.empty() || (!verdict_.groupings.empty() && verdict_.not_judged.empty());
     if (are_known) return {};
-    return for_all_hosts(most_rounds(), 0, ", to find hosts near each other, since links are shared");
+    return for_all_hosts(plan_.most_rounds, 0, ", to find hosts near each other, since links are shared");
   }
 
   /// Likewise readings alone, or beside so few that they hardly meet.
@@ -197,21 +198,21 @@ class NextRound {
   /// The next one of `rounds` rounds of the schedule; after all pairs a repetition, until each host has so many
   /// `meetings`; nothing if these are over. `why`: what made it necessary, with a comma before it.
   [[nodiscard]] PlannedRound for_all_hosts(std::int64_t rounds, std::int64_t meetings, const std::string& why) const {
-    PlannedRound round{.number = progress_.last + (progress_.is_rest ? 0 : 1)};
+    PlannedRound round;
     if (progress_.next.empty() && may_repeat() && progress_.meetings < meetings) {
       round.why = fmt::format("all pairs again, meeting {} of {} of each host{}{}", progress_.meetings + 1, meetings,
                               why, left_out_text());
       return beside_others(std::move(round), progress_.at_once);
     }
     if (!has_next(rounds)) return {};
-    RoundBuilder builder = empty_round(progress_.at_once);
+    RoundBuilder builder(progress_.met, progress_.engaged, progress_.at_once, progress_.last);
     for (const Meeting& meeting : progress_.next) builder.add(meeting);
     const int parts = schedule_.parts();
     if (parts == 1) builder.add_idle_hosts(1);  // if rounds are split, some hosts always wait
     round.meetings = builder.meetings();
     const std::string part = parts > 1 ? fmt::format(", part {} of {}", progress_.place % parts + 1, parts) : "";
     const int hosts = plan_.schedule.endpoints;
-    const char* all = first_rounds() == hosts - 1 + hosts % 2 ? "all pairs" : "all hosts";
+    const char* all = plan_.first_rounds == hosts - 1 + hosts % 2 ? "all pairs" : "all hosts";
     round.why = fmt::format("{}round {} of {} for {}{}{}{}", progress_.is_rest ? "the rest of " : "", whole_round() + 1,
                             rounds, all, part, why, left_out_text());
     return round;
@@ -220,11 +221,12 @@ class NextRound {
   /// Fills a round up to `pairs` pairs, with those of the schedule first. Each pass over all pairs has another order,
   /// since a fault in step with the passes would look like a fault of some partners.
   [[nodiscard]] PlannedRound beside_others(PlannedRound round, std::int64_t pairs) const {
-    RoundBuilder builder = empty_round(std::min(pairs, progress_.at_once));
+    RoundBuilder builder(progress_.met, progress_.left_out, std::min(pairs, progress_.at_once), progress_.last);
     for (const Meeting& meeting : round.meetings) builder.add(meeting);
     SchedulePlan plan = schedule_of(plan_);
-    plan.seed += static_cast<std::uint64_t>(round.number / schedule_.rounds());
-    for (const Meeting& each : Schedule(plan).round(round.number % schedule_.rounds())) builder.add(each);
+    const std::int64_t turn = progress_.last + 1;
+    plan.seed += static_cast<std::uint64_t>(turn / schedule_.rounds());
+    for (const Meeting& each : Schedule(plan).round(turn % schedule_.rounds())) builder.add(each);
     builder.add_idle_hosts(std::numeric_limits<std::int64_t>::max());
     round.meetings = builder.meetings();
     return round;
@@ -235,12 +237,6 @@ class NextRound {
   [[nodiscard]] PlannedRound beside_ordinary_pairs(PlannedRound round) const {
     const std::int64_t pairs = std::max(kPairsOfFullLoad, 4 * std::ssize(round.meetings));
     return beside_others(std::move(round), pairs);
-  }
-
-  [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const {
-    std::vector<std::uint8_t> barred = progress_.left_out;
-    for (std::size_t host = 0; progress_.is_rest && host < barred.size(); ++host) barred[host] |= progress_.busy[host];
-    return {progress_.met, std::move(barred), most_pairs, progress_.last};
   }
 
   /// The direction with fewer readings first, since some tests measure only from the first host to the second. Else
@@ -286,20 +282,9 @@ class NextRound {
   }
 
   // What has been measured and what may be, in rounds for all hosts.
-  [[nodiscard]] std::int64_t limited(std::int64_t rounds) const {
-    return plan_.find ? std::min(rounds, schedule_.whole_rounds()) : schedule_.whole_rounds();
-  }
-  [[nodiscard]] std::int64_t most_rounds() const { return limited(plan_.most_rounds); }
-  [[nodiscard]] std::int64_t most_rounds_for_groups() const {
-    return limited(std::max(plan_.most_rounds, plan_.most_rounds_for_groups));
-  }
-  [[nodiscard]] std::int64_t least_rounds() const { return limited(std::min(plan_.least_rounds, plan_.most_rounds)); }
-  [[nodiscard]] std::int64_t first_rounds() const {
-    return plan_.least_rounds == SweepPlan::kAllPairs ? most_rounds()
-                                                      : std::min(limited(plan_.first_rounds), least_rounds());
-  }
   [[nodiscard]] std::int64_t rounds_wanted() const {
-    return std::clamp(readings_for_medians(main_scale(verdict_), plan_), first_rounds(), most_rounds());
+    return std::clamp<std::int64_t>(readings_for_medians(main_scale(verdict_), plan_), plan_.first_rounds,
+                                    plan_.most_rounds);
   }
   [[nodiscard]] std::int64_t whole_round() const { return progress_.place / schedule_.parts(); }
   [[nodiscard]] bool has_next(std::int64_t rounds) const { return !progress_.next.empty() && whole_round() < rounds; }
@@ -342,7 +327,14 @@ void limit_rounds(SweepPlan& plan, int rounds) {
   plan.most_meetings = rounds;
 }
 
-Planner::Planner(SweepPlan plan) : plan_(std::move(plan)), schedule_(schedule_of(plan_)) {}
+Planner::Planner(SweepPlan plan) : plan_(std::move(plan)), schedule_(schedule_of(plan_)) {
+  const auto all = static_cast<int>(schedule_.whole_rounds());
+  const bool takes_all = !plan_.find || plan_.least_rounds == SweepPlan::kAllPairs;
+  plan_.most_rounds = plan_.find ? std::min(plan_.most_rounds, all) : all;
+  plan_.most_rounds_for_groups = std::clamp(plan_.most_rounds_for_groups, plan_.most_rounds, all);
+  plan_.least_rounds = takes_all ? plan_.most_rounds : std::min(plan_.least_rounds, plan_.most_rounds);
+  plan_.first_rounds = takes_all ? plan_.most_rounds : std::min(plan_.first_rounds, plan_.least_rounds);
+}
 
 PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
   if (sweep.hosts.size() != static_cast<std::size_t>(plan_.schedule.endpoints)) {

@@ -52,16 +52,6 @@ std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, int least, std::int64_t
   return dead;
 }
 
-/// By round, the number of pairs at the same time.
-std::map<std::int32_t, std::int64_t> pairs_by_round(const Sweep& sweep) {
-  std::map<std::int32_t, std::int64_t> pairs;
-  for (const Reading& reading : sweep.readings) {
-    std::int64_t& most = pairs[reading.round];
-    most = std::max(most, std::int64_t{reading.concurrent});
-  }
-  return pairs;
-}
-
 /// If a meeting gives a reading in each direction, one of them alone is not enough.
 bool is_measured(const PairsMet& met, const Meeting& meeting, bool both_directions) {
   const bool forth = met.readings(meeting.first, meeting.second) > 0;
@@ -69,45 +59,45 @@ bool is_measured(const PairsMet& met, const Meeting& meeting, bool both_directio
   return both_directions ? forth && back : forth || back;
 }
 
-Sweep last_round(const Sweep& sweep, std::int64_t last) {
-  Sweep round;
-  round.hosts.resize(sweep.hosts.size());
-  std::copy_if(sweep.readings.begin(), sweep.readings.end(), std::back_inserter(round.readings),
-               [&](const Reading& reading) { return reading.round == last; });
-  return round;
-}
-
 /// Finds the next round of the schedule. It is the rest of the last round if that was broken off, was to have about as
 /// many pairs, so that it was no round for a few questions, and none of the missing pairs' hosts was in it.
 void find_next(const Sweep& last, const SweepPlan& plan, const Schedule& schedule, SweepProgress& progress) {
   const PairsMet met_in_last(last);
+  std::vector<std::uint8_t> engaged = progress.left_out;
   std::int64_t planned = 0;
-  progress.busy.assign(last.hosts.size(), 0);
+  std::int64_t engaged_hosts = 0;
   for (const Reading& each : last.readings) {
     planned = std::max(planned, std::int64_t{each.concurrent});
-    if (is_measured(met_in_last, {each.from, each.to}, plan.both_directions))
-      progress.busy[at(each.from)] = progress.busy[at(each.to)] = 1;
+    if (!is_measured(met_in_last, {each.from, each.to}, plan.both_directions)) continue;
+    for (const std::int32_t host : {each.from, each.to})
+      engaged_hosts += std::exchange(engaged[at(host)], 1) == 0 ? 1 : 0;
   }
-  const std::int64_t finished = std::count(progress.busy.begin(), progress.busy.end(), std::uint8_t{1}) / 2;
   for (; progress.place < schedule.rounds(); ++progress.place) {
     bool any_in_last = false;
-    bool any_busy = false;
+    bool any_engaged = false;
     for (const Meeting& meeting : schedule.round(progress.place)) {
       any_in_last = any_in_last || met_in_last.between(meeting.first, meeting.second) > 0;
       const bool is_left_out = progress.left_out[at(meeting.first)] + progress.left_out[at(meeting.second)] > 0;
       if (is_left_out || is_measured(progress.met, meeting, plan.both_directions)) continue;
       progress.next.push_back(meeting);
-      any_busy = any_busy || progress.busy[at(meeting.first)] + progress.busy[at(meeting.second)] > 0;
+      any_engaged = any_engaged || engaged[at(meeting.first)] + engaged[at(meeting.second)] > 0;
     }
     if (progress.next.empty()) continue;
+    const std::int64_t finished = engaged_hosts / 2;
     progress.is_rest =
-        any_in_last && !any_busy && finished < planned && 2 * planned >= finished + std::ssize(progress.next);
-    return;
+        any_in_last && !any_engaged && finished < planned && 2 * planned >= finished + std::ssize(progress.next);
+    break;
   }
+  progress.engaged = progress.is_rest ? std::move(engaged) : progress.left_out;
 }
 
 /// Counts the rounds for all hosts. One pair is never such a round by its size.
-void count_rounds(const std::map<std::int32_t, std::int64_t>& pairs, const SweepPlan& plan, SweepProgress& progress) {
+void count_rounds(const Sweep& sweep, const SweepPlan& plan, SweepProgress& progress) {
+  std::map<std::int32_t, std::int64_t> pairs;  // by round: at the same time
+  for (const Reading& reading : sweep.readings) {
+    std::int64_t& most = pairs[reading.round];
+    most = std::max(most, std::int64_t{reading.concurrent});
+  }
   const std::int64_t possible = std::min(progress.at_once, progress.taking_part() / 2);
   std::int64_t full = 0;
   std::int64_t all = 0;
@@ -155,16 +145,19 @@ std::int64_t SweepProgress::taking_part() const {
 }
 
 SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule) {
-  const std::map<std::int32_t, std::int64_t> pairs = pairs_by_round(sweep);
   SweepProgress progress{.met = PairsMet(sweep)};
-  progress.last = pairs.empty() ? -1 : pairs.rbegin()->first;
+  for (const Reading& reading : sweep.readings) progress.last = std::max(progress.last, std::int64_t{reading.round});
   progress.absent.assign(sweep.hosts.size(), 0);
   progress.left_out = dead_hosts(sweep, plan.failures, progress.last);
   for (const std::int32_t host : plan.absent) progress.absent[at(host)] = progress.left_out[at(host)] = 1;
   const std::int64_t all = std::max(plan.schedule.endpoints / 2, 1);
   progress.at_once = plan.schedule.concurrent > 0 ? std::min<std::int64_t>(plan.schedule.concurrent, all) : all;
-  find_next(last_round(sweep, progress.last), plan, schedule, progress);
-  count_rounds(pairs, plan, progress);
+  Sweep last;
+  last.hosts.resize(sweep.hosts.size());
+  std::copy_if(sweep.readings.begin(), sweep.readings.end(), std::back_inserter(last.readings),
+               [&](const Reading& reading) { return reading.round == progress.last; });
+  find_next(last, plan, schedule, progress);
+  count_rounds(sweep, plan, progress);
   return progress;
 }
 
