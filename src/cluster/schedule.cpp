@@ -42,21 +42,11 @@ Meeting on_circle(int endpoints, int round, int index) {
   return round % 2 == 0 ? Meeting{circle, round} : Meeting{round, circle};
 }
 
-/// The place of each in an order.
-std::vector<int> places_in(const std::vector<int>& order) {
-  std::vector<int> places(order.size());
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    places[static_cast<std::size_t>(order[place])] = static_cast<int>(place);
-  }
-  return places;
-}
-
 }  // namespace
 
 Schedule::Schedule(const SchedulePlan& plan)
     : plan_(plan),
       order_(shuffled(plan.endpoints, plan.seed, 0)),
-      places_(places_in(order_)),
       whole_rounds_(rounds_before_splitting(plan)),
       meetings_(plan.kind == ScheduleKind::kShift ? plan.endpoints : plan.endpoints / 2) {
   if (plan.concurrent > 0 && meetings_ > plan.concurrent) parts_ = (meetings_ - 1) / plan.concurrent + 1;
@@ -82,21 +72,6 @@ std::vector<Meeting> Schedule::round(std::int64_t number) const {
     meetings.push_back({order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]});
   }
   return meetings;
-}
-
-/// Places r+i and r-i meet in round r, and their sum is 2r modulo the circle. Its length is odd, so that one of the sum
-/// and the sum plus the length can be halved.
-Schedule::Slot Schedule::slot_of(const Meeting& meeting) const {
-  const bool odd = plan_.endpoints % 2 == 1;
-  const int circle = odd ? plan_.endpoints : plan_.endpoints - 1;
-  const int first = places_[static_cast<std::size_t>(meeting.first)];
-  const int second = places_[static_cast<std::size_t>(meeting.second)];
-  if (first == circle || second == circle) return {first == circle ? second : first, 0};
-  const int sum = first + second;
-  const int half = (sum % 2 == 0 ? sum : sum + circle) / 2;
-  const int round = half < circle ? half : half - circle;
-  const int step = std::abs(first - round);
-  return {round, std::min(step, circle - step) - (odd ? 1 : 0)};
 }
 
 Meeting Schedule::places(int round, int index) const {

@@ -49,21 +49,12 @@ class Schedule {
   /// once and receive at most once. Throws std::out_of_range where there is no such round.
   [[nodiscard]] std::vector<Meeting> round(std::int64_t number) const;
 
-  /// The place of a meeting: its round before splitting, and its index in that round.
-  struct Slot {
-    int whole_round = 0;
-    int index = 0;
-  };
-  /// The slot in which two different endpoints meet, in either order. For kCircle only, where every pair meets once.
-  [[nodiscard]] Slot slot_of(const Meeting& meeting) const;
-
  private:
   /// The places in the order of the endpoints that meeting `index` of a round before splitting has.
   [[nodiscard]] Meeting places(int round, int index) const;
 
   SchedulePlan plan_;
   std::vector<int> order_;         // of the endpoints
-  std::vector<int> places_;        // in that order, by endpoint
   std::int64_t whole_rounds_ = 0;  // before splitting
   int meetings_ = 0;               // in a whole round
   int parts_ = 1;                  // of a whole round

@@ -165,7 +165,7 @@ TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {
   verdict.groupings = {groups_of_size(64, 8, 0.7)};
   const auto within = [&](const std::vector<std::int32_t>& absent) {
     const SweepProgress progress = progress_without(absent, sweep);
-    return OpenQuestions(sweep, progress, verdict).within_groups(4, 1, 0.95, 32).meetings;
+    return OpenQuestions(sweep, progress, verdict).within_groups(4, 0.95, 32).meetings;
   };
   EXPECT_EQ(within({}).size(), 32U);
   EXPECT_EQ(within({3}).size(), 31U);

@@ -16,22 +16,6 @@ namespace planner_test {
 
 using namespace test;
 
-TEST(Slot, IsWhereTheScheduleHasThePair) {
-  for (const int hosts : {2, 3, 4, 5, 16, 17, 100}) {
-    const Schedule schedule({ScheduleKind::kCircle, hosts, 3, 0, 0});
-    for (std::int64_t number = 0; number < schedule.rounds(); ++number) {
-      const std::vector<Meeting> round = schedule.round(number);
-      for (std::size_t index = 0; index < round.size(); ++index) {
-        for (const Meeting& meeting : {round[index], Meeting{round[index].second, round[index].first}}) {
-          const Schedule::Slot slot = schedule.slot_of(meeting);
-          EXPECT_EQ(slot.whole_round, number) << hosts;
-          EXPECT_EQ(slot.index, static_cast<int>(index)) << hosts;
-        }
-      }
-    }
-  }
-}
-
 TEST(Planner, AllPairsOnceInRounds) {
   for (const int hosts : {2, 3, 4, 7, 16}) {
     for (const int concurrent : {0, 1, 3}) {

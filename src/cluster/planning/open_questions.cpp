@@ -217,9 +217,10 @@ PlannedRound OpenQuestions::between_groups(std::int64_t most_rounds) const {
           .why = counted(round.meetings().size(), "pair") + " of hosts that may be near each other, to find groups"};
 }
 
-PlannedRound OpenQuestions::within_groups(std::int64_t partners, std::int64_t fewer_than, double most_across,
-                                          std::int64_t most_pairs) const {
+PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const {
+  constexpr std::int64_t kTwice = 4;  // readings, of both directions
   if (verdict_.groups_are_open) return {};
+  const std::set<std::int32_t> not_judged(verdict_.not_judged.begin(), verdict_.not_judged.end());
   RoundBuilder round = empty_round(most_pairs);
   for (std::size_t level = 0; level < group_of_.size(); ++level) {
     if (verdict_.groupings[level].across >= most_across) continue;
@@ -227,7 +228,8 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, std::int64_t fe
     std::vector<std::pair<std::int64_t, WantedPair>> wanted;  // and how many the host has met
     for (const Group& group : verdict_.groupings[level].groups) {
       for (const std::int32_t& host : group.hosts) {
-        if (met[at(host)] < partners) wanted.push_back({met[at(host)], {one(host), group.hosts, fewer_than}});
+        if (met[at(host)] < partners)
+          wanted.push_back({met[at(host)], {one(host), group.hosts, not_judged.contains(host) ? kTwice : 1}});
       }
     }
     std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -37,11 +37,10 @@ class OpenQuestions {
   [[nodiscard]] PlannedRound shared_links(double tolerance) const;
   /// Hosts of groups that may be one, if `most_rounds` rounds can decide that.
   [[nodiscard]] PlannedRound between_groups(std::int64_t most_rounds) const;
-  /// Hosts with hosts of their own group, until each has met `partners` of them, fewer if groups are smaller, in pairs
-  /// with `fewer_than` readings so far. The finest groups come first. Slow uplinks hide the rates within groups, so
-  /// groups are skipped whose rate across is `most_across` times that within or more.
-  [[nodiscard]] PlannedRound within_groups(std::int64_t partners, std::int64_t fewer_than, double most_across,
-                                           std::int64_t most_pairs) const;
+  /// Hosts with hosts of their own group, until each has met `partners` of them or all, and those that are not judged
+  /// twice; the finest groups first. Slow uplinks hide the rates within groups, so groups are skipped whose rate across
+  /// is `most_across` times that within or more.
+  [[nodiscard]] PlannedRound within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const;
   /// Hosts that are not judged, with those that they have met least alone.
   [[nodiscard]] PlannedRound not_judged(std::int64_t most_pairs) const;
   /// Suspects with each other, since slow hosts are slow with each other too and hosts behind slow uplinks are not;

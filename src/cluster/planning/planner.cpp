@@ -138,7 +138,7 @@ class NextRound {
       const std::int64_t partners =
           std::clamp(readings_for_medians(main_scale(verdict_), plan_) / 2, kPartners, 2 * kPartners);
       const std::int64_t most_near = std::max<std::int64_t>(progress_.at_once / 4, 1);
-      PlannedRound within = questions_->within_groups(partners, 1, 1 - plan_.tolerance, most_near);
+      PlannedRound within = questions_->within_groups(partners, 1 - plan_.tolerance, most_near);
       if (!within.meetings.empty()) return beside_others(std::move(within), progress_.at_once);
       constexpr std::int64_t kMostRounds = 8;  // for very many groups, rounds for all hosts tell more
       PlannedRound between =
@@ -171,15 +171,12 @@ class NextRound {
     return round;
   }
 
-  /// Where links are shared, readings of hosts near each other count, which hardly share any: each with four hosts of
-  /// its group, or twice with the same.
+  /// Where links are shared, readings of hosts near each other count, which hardly share any.
   [[nodiscard]] PlannedRound for_near_hosts() const {
     if (extra_left() > 0) {
       PlannedRound between = questions_->between_groups(extra_left());
       if (!between.meetings.empty()) return beside_others(std::move(between), progress_.at_once);
-      constexpr std::int64_t kTwice = 4;  // readings, of both directions
-      PlannedRound within =
-          questions_->within_groups(kPartners, kTwice, std::numeric_limits<double>::max(), progress_.at_once);
+      PlannedRound within = questions_->within_groups(kPartners, std::numeric_limits<double>::max(), progress_.at_once);
       if (!within.meetings.empty()) return within;
     }
     const bool are_known = !sweep_.leaf_of.empty() || (!verdict_.groupings.empty() && verdict_.not_judged.empty());
