@@ -43,33 +43,30 @@ std::vector<const FollowUp*> add_all(const std::vector<WantedPair>& wanted, Roun
   return added;
 }
 
+/// What comparable readings have in common: kind, rails, and whether they are of both directions together.
+using Alike = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+
+template <typename Readings>
+Alike alike(const Readings& readings) {
+  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+}
+
 /// What comparable readings reach at best, whatever the distance of their hosts: the upper part of their rates, and the
 /// centre of their fastest stratum, which may have few of them.
-class FastestRates {
- public:
-  FastestRates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
-    constexpr double kUpper = 0.9;  // robust to a tenth of outliers
-    std::map<Alike, std::vector<float>> rates;
-    for (const Reading& reading : sweep.readings) {
-      if (has_rate(reading)) rates[alike(reading)].push_back(reading.rate);
-    }
-    for (auto& [key, own] : rates) fastest_[key] = (1 - tolerance) * quantile(own, kUpper);
-    for (const Stratum& stratum : verdict.strata) {
-      if (stratum.pairs < Stratum::kPairsOfNorm) continue;
-      double& fastest = fastest_[alike(stratum)];
-      fastest = std::max(fastest, stratum.centre);
-    }
+std::map<Alike, double> fastest_rates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
+  constexpr double kUpper = 0.9;  // robust to a tenth of outliers
+  std::map<Alike, std::vector<float>> rates;
+  for (const Reading& reading : sweep.readings) {
+    if (has_rate(reading)) rates[alike(reading)].push_back(reading.rate);
   }
-  [[nodiscard]] double of(const Reading& reading) const { return fastest_.at(alike(reading)); }
-
- private:
-  using Alike = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
-  template <typename Readings>
-  static Alike alike(const Readings& readings) {
-    return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+  std::map<Alike, double> fastest;
+  for (auto& [key, own] : rates) fastest[key] = (1 - tolerance) * quantile(own, kUpper);
+  for (const Stratum& stratum : verdict.strata) {
+    double& rate = fastest[alike(stratum)];
+    if (stratum.pairs >= Stratum::kPairsOfNorm) rate = std::max(rate, stratum.centre);
   }
-  std::map<Alike, double> fastest_;  // bytes per second
-};
+  return fastest;
+}
 
 struct SlowReading {
   bool is_new = false;  // its pair was never alone
@@ -119,7 +116,6 @@ std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories()
     const Pair pair = std::minmax(reading.from, reading.to);
     if (reading.concurrent != 1 && !histories.contains(pair)) continue;
     History& history = histories[pair];
-    history.latest = std::max(history.latest, reading.round);
     history.is_given_up = reading.outcome == Outcome::kNotTried;
     if (reading.concurrent == 1) history.alone.insert(reading.round);
     if (reading.concurrent == 1 && reading.outcome == Outcome::kFailed) history.failed.insert(reading.round);
@@ -168,7 +164,7 @@ std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
   constexpr double kScales = 3;
   constexpr double kMostNoise = 0.2;  // where pairs share links, what they get scatters by more
   constexpr double kFew = 0.02;       // of the readings: outliers of a healthy network
-  const FastestRates fastest(sweep_, verdict_, tolerance);
+  const std::map<Alike, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
   std::vector<SlowReading> slow;
   std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
   std::int64_t all = 0;
@@ -179,7 +175,7 @@ std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
     const bool was_alone = own != histories_.end() && !own->second.alone.empty();
     if (was_alone && own->second.beside.contains(reading.round)) continue;
     const Stratum& stratum = verdict_.strata[at(verdict_.stratum_of[i])];
-    const double ratio = reading.rate / (fastest.of(reading) * verdict_.usual[i] / stratum.centre);
+    const double ratio = reading.rate / (fastest.at(alike(reading)) * verdict_.usual[i] / stratum.centre);
     const bool is_slow = ratio < 1 - std::clamp(kScales * stratum.scale, tolerance, kMostNoise);
     ++all;
     for (const std::int32_t host : {reading.from, reading.to}) balance[at(host)] += is_slow ? 1 : -1;
@@ -269,7 +265,7 @@ std::vector<WantedPair> OpenQuestions::wanted(const Asked& is_asked) const {
   return wanted;
 }
 
-/// Pairs that are worth another reading, each once, the least recently measured first.
+/// Pairs that are worth another reading, each once, those first that were alone least often.
 std::vector<WantedPair> OpenQuestions::pairs_again() const {
   std::set<Pair> known;
   const auto history_of = [&](const FollowUp& each) -> const History& {
@@ -284,7 +280,7 @@ std::vector<WantedPair> OpenQuestions::pairs_again() const {
     return known.insert(std::minmax(each.host, each.other)).second;
   });
   std::stable_sort(pairs.begin(), pairs.end(), [&](const WantedPair& a, const WantedPair& b) {
-    return history_of(*a.follow_up).latest < history_of(*b.follow_up).latest;
+    return history_of(*a.follow_up).alone.size() < history_of(*b.follow_up).alone.size();
   });
   return pairs;
 }
@@ -340,18 +336,6 @@ std::string OpenQuestions::add_pairs(std::int64_t rounds_left, bool among_many, 
   const std::string text = text_of_follow_ups(sweep_, added);
   if (round.meetings().size() == 1) return fmt::format("{}: {}", among_many ? "again" : "alone", text);
   return fmt::format("{} of {} pairs again, with no {} in common: {}", added.size(), pairs.size(), apart, text);
-}
-
-std::int64_t OpenQuestions::rounds() const {
-  std::int64_t beside = 0;  // all at the same time
-  std::int64_t alone = 0;
-  for (const FollowUp& each : verdict_.follow_ups) {
-    const std::int64_t readings = std::max(each.readings, 1);
-    const bool is_alone = each.other >= 0 && !each.of_suspects;
-    if (is_alone) alone += readings;
-    if (!is_alone) beside = std::max(beside, readings);
-  }
-  return beside + alone;
 }
 
 }  // namespace fabricbench::cluster

@@ -49,9 +49,6 @@ class OpenQuestions {
   /// others.
   [[nodiscard]] PlannedRound follow_ups(std::int64_t most_pairs, std::int64_t rounds_left, bool among_many) const;
 
-  /// The approximate number of rounds that the follow-ups will take.
-  [[nodiscard]] std::int64_t rounds() const;
-
  private:
   using Pair = std::pair<std::int32_t, std::int32_t>;
   /// A pair that was measured alone, or that a follow-up is about.
@@ -59,7 +56,6 @@ class OpenQuestions {
     std::set<std::int32_t> alone;   ///< rounds
     std::set<std::int32_t> failed;  ///< of these, rounds in which it failed
     std::set<std::int32_t> beside;  ///< rounds with others, after the first one alone
-    std::int32_t latest = -1;       ///< round
     bool is_given_up = false;  ///< the latest attempt was skipped: messages of an earlier one may still be under way
   };
 

@@ -293,10 +293,11 @@ class NextRound {
     const std::int64_t for_all = progress_.next.empty() ? schedule_.whole_rounds() : rounds_for_all();
     return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - progress_.extra();
   }
+  /// Those for all hosts that medians need, and one for each question.
   [[nodiscard]] std::int64_t rounds_left() const {
     const std::int64_t missing = progress_.next.empty() ? 0 : rounds_wanted() * schedule_.parts() - progress_.place;
-    const std::int64_t extra = std::min(questions_->rounds(), std::max<std::int64_t>(extra_left(), 0));
-    return std::max<std::int64_t>(std::max<std::int64_t>(missing, 0) + extra, 1);
+    const std::int64_t questions = std::min<std::int64_t>(std::ssize(verdict_.follow_ups), extra_left());
+    return std::max<std::int64_t>(std::max<std::int64_t>(missing, 0) + questions, 1);
   }
   /// Whether all pairs of a round may be measured again at the same time. Readings of fewer than four hosts cannot tell
   /// which one is slow now and then.

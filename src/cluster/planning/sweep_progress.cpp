@@ -72,36 +72,37 @@ void find_next(const Sweep& last, const SweepPlan& plan, const Schedule& schedul
     for (const std::int32_t host : {each.from, each.to})
       engaged_hosts += std::exchange(engaged[at(host)], 1) == 0 ? 1 : 0;
   }
-  for (; progress.place < schedule.rounds(); ++progress.place) {
-    bool any_in_last = false;
-    bool any_engaged = false;
-    for (const Meeting& meeting : schedule.round(progress.place)) {
-      any_in_last = any_in_last || met_in_last.between(meeting.first, meeting.second) > 0;
-      const bool is_left_out = progress.left_out[at(meeting.first)] + progress.left_out[at(meeting.second)] > 0;
-      if (is_left_out || is_measured(progress.met, meeting, plan.both_directions)) continue;
-      progress.next.push_back(meeting);
-      any_engaged = any_engaged || engaged[at(meeting.first)] + engaged[at(meeting.second)] > 0;
-    }
-    if (progress.next.empty()) continue;
-    const std::int64_t finished = engaged_hosts / 2;
-    progress.is_rest =
-        any_in_last && !any_engaged && finished < planned && 2 * planned >= finished + std::ssize(progress.next);
-    break;
+  std::vector<Meeting> round;
+  for (; progress.place < schedule.rounds() && progress.next.empty(); ++progress.place) {
+    round = schedule.round(progress.place);
+    std::copy_if(round.begin(), round.end(), std::back_inserter(progress.next), [&](const Meeting& each) {
+      const bool is_left_out = progress.left_out[at(each.first)] + progress.left_out[at(each.second)] > 0;
+      return !is_left_out && !is_measured(progress.met, each, plan.both_directions);
+    });
   }
+  if (!progress.next.empty()) --progress.place;
+  const auto was_in_last = [&](const Meeting& each) { return met_in_last.between(each.first, each.second) > 0; };
+  const auto is_engaged = [&](const Meeting& each) { return engaged[at(each.first)] + engaged[at(each.second)] > 0; };
+  const std::int64_t finished = engaged_hosts / 2;
+  progress.is_rest = !progress.next.empty() && finished < planned &&
+                     2 * planned >= finished + std::ssize(progress.next) &&
+                     std::any_of(round.begin(), round.end(), was_in_last) &&
+                     std::none_of(progress.next.begin(), progress.next.end(), is_engaged);
   progress.engaged = progress.is_rest ? std::move(engaged) : progress.left_out;
 }
 
 /// Counts the rounds for all hosts. One pair is never such a round by its size.
 void count_rounds(const Sweep& sweep, const SweepPlan& plan, SweepProgress& progress) {
   std::map<std::int32_t, std::int64_t> pairs;  // by round: at the same time
+  auto round = pairs.end();                    // readings of one round come one after the other
   for (const Reading& reading : sweep.readings) {
-    std::int64_t& most = pairs[reading.round];
-    most = std::max(most, std::int64_t{reading.concurrent});
+    if (pairs.empty() || round->first != reading.round) round = pairs.try_emplace(reading.round, 0).first;
+    round->second = std::max(round->second, std::int64_t{reading.concurrent});
   }
   const std::int64_t possible = std::min(progress.at_once, progress.taking_part() / 2);
   std::int64_t full = 0;
   std::int64_t all = 0;
-  for (const auto& [round, number] : pairs) {
+  for (const auto& [each, number] : pairs) {
     full += number > 1 && 2 * number >= possible ? 1 : 0;
     all += number;
   }
