@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 3;       // in a line for people
 constexpr std::size_t kMostAlone = 12;      // rounds of a pair alone: more would not decide either
-constexpr std::size_t kMostFailures = 3;    // of a pair alone: each costs a time limit
+constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
 
 /// Hosts that are fine with most others.

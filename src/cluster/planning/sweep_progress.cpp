@@ -108,7 +108,8 @@ void count_rounds(const Sweep& sweep, const SweepPlan& plan, SweepProgress& prog
   }
   const std::int64_t of_schedule = std::min(progress.place, progress.last + 1);
   progress.for_all = std::clamp(full, of_schedule, std::max<std::int64_t>(of_schedule, plan.most_meetings));
-  progress.meetings = 2 * all / std::max<std::int64_t>(progress.taking_part(), 1);
+  const std::int64_t hosts = std::max<std::int64_t>(progress.taking_part(), 1);
+  progress.meetings = (2 * all + hosts - 1) / hosts;
 }
 
 }  // namespace

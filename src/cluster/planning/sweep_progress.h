@@ -47,7 +47,7 @@ struct SweepProgress {
   /// Rounds for all hosts: those of the schedule, and others of half as many pairs as possible or more, up to
   /// SweepPlan::most_meetings.
   std::int64_t for_all = 0;
-  std::int64_t meetings = 0;  ///< of each host in these, on average
+  std::int64_t meetings = 0;  ///< of each host, on average, rounded up
 
   [[nodiscard]] std::int64_t extra() const { return last + 1 - for_all; }
   [[nodiscard]] std::int64_t taking_part() const;
