@@ -73,7 +73,6 @@ struct SlowReading {
   double ratio = 0;     // of the fastest rate at its time
   std::int32_t from = 0;
   std::int32_t to = 0;
-  friend auto operator<=>(const SlowReading&, const SlowReading&) = default;
 };
 
 }  // namespace
@@ -189,7 +188,9 @@ std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
   const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
                                    [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
   if (static_cast<double>(slow.size()) < kFew * static_cast<double>(all) && paths < 2) return {};
-  std::sort(slow.begin(), slow.end());
+  std::sort(slow.begin(), slow.end(), [](const SlowReading& a, const SlowReading& b) {
+    return std::tie(a.is_new, a.ratio, a.from, a.to) < std::tie(b.is_new, b.ratio, b.from, b.to);
+  });
   RoundBuilder round = empty_round(kPairsCompared);
   for (const SlowReading& each : slow) round.add({each.from, each.to});
   return round.meetings().size() > 1 ? round.meetings() : std::vector<Meeting>();

@@ -68,7 +68,8 @@ class NextRound {
     const std::int64_t due = progress_.is_rest ? plan_.most_rounds_for_groups : plan_.first_rounds;
     if (any_left && has_next(due)) {
       round = for_all_hosts(std::max<std::int64_t>(plan_.first_rounds, whole_round() + 1), 0, "");
-      round.rounds_left = std::max<std::int64_t>(plan_.first_rounds * schedule_.parts() - progress_.place, 1);
+      round.rounds_left =
+          std::max<std::int64_t>(std::int64_t{plan_.first_rounds} * schedule_.parts() - progress_.place, 1);
     } else if (plan_.find) {
       verdict_ = judge();
       questions_.emplace(sweep_, progress_, verdict_);
