@@ -104,7 +104,7 @@ void count_rounds(const Sweep& sweep, const SweepPlan& plan, SweepProgress& prog
   std::int64_t all = 0;
   for (const auto& [each, number] : pairs) {
     full += number > 1 && 2 * number >= possible ? 1 : 0;
-    all += number;
+    all += std::min(number, possible);  // hosts that are left out were in earlier ones
   }
   const std::int64_t of_schedule = std::min(progress.place, progress.last + 1);
   progress.for_all = std::clamp(full, of_schedule, std::max<std::int64_t>(of_schedule, plan.most_meetings));
