@@ -224,7 +224,7 @@ class Devices(FindingTest):  # 1 rank, 1 s
                          [("device", [{"kind": "gpu", "id": "GPU-05", "name": "0000:17:00.0"}], "both")])
         self.assertEqual(verdict["lists"]["fine"]["folded"], "node[01-16]")
         self.assertEqual(self.run_tool(SLOW, "--quiet", *files)[0], "Fine: node[01-16]\nSlow GPU: GPU-05\n")
-        self.assertIn("GPU 0000:17:00.0, GPU-05 is slow, sending and receiving, on all 4 hosts that used it "
+        self.assertIn("GPU 0000:17:00.0, GPU-05 is slow, sending and receiving, on 4 of 4 hosts that used it "
                       "(node[03,06,13,16]); 4 of them fast without it", self.run_tool(SLOW, *files)[0])
 
     def test_host_with_its_nic_beside(self):

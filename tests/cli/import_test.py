@@ -217,7 +217,7 @@ class WrongData(ImportTest):  # 1 rank, 1 s
         name = f"osu_bw_{HOSTS[0]}-to-{HOSTS[1]}.txt"
         files[name] = files[name].replace("3.50\n", "3.50   Fail\n")
         stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(files))
-        self.assertIn("1 path delivers wrong data; all 6 hosts are fine.", stdout)
+        self.assertIn("1 path is delivering wrong data; all 6 hosts are fine.", stdout)
         self.assertIn("reason      wrong data: the check says Fail at 1 B, line 4\n", stdout)
         self.assertIn("Path with wrong data: gpu-node-1 gpu-node-2\n", stdout)
 
@@ -249,14 +249,14 @@ class Logs(ImportTest):  # 1 rank, 2 s
             for name, text in SETS["perftest"][0](rate).items():
                 files[f"{rail}_{name}"] = text.replace("mlx5_0", rail)
         stdout, _ = self.run_tool(SLOW, "--import", "auto", self.folder(files))
-        self.assertIn("mlx5_1 of gpu-node-4 is slow", stdout)
+        self.assertIn("gpu-node-4 is slow with all partners over rail mlx5_1", stdout)
         folder = self.folder({}, "rails")
         for rail in ("mlx5_0", "mlx5_1"):
             (folder / rail).mkdir()
             for name, text in SETS["osu"][0](with_slow_host if rail == "mlx5_1" else healthy).items():
                 (folder / rail / name).write_text(text)
         stdout, _ = self.run_tool(SLOW, "--import", "auto", folder)
-        self.assertIn("mlx5_1 of gpu-node-4 is slow", stdout)
+        self.assertIn("gpu-node-4 is slow with all partners over rail mlx5_1", stdout)
 
     def test_names_of_files_make_no_hosts(self):
         for number, name in enumerate(("{}-{}-mlx5_0.txt", "{}_to_{}_mlx5_0.log", "{}_{}_mlx5_0.log", "{}_{}.1.log",

@@ -12,8 +12,7 @@
 #include <fmt/format.h>
 
 #include "attribution_test_support.h"
-#include "cluster/report/finding_words.h"
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
 
 using namespace fabricbench::cluster;
 
@@ -136,7 +135,7 @@ TEST(FewReadings, EachDirectionHasItsOwnShare) {
   EXPECT_EQ(finding.direction, Direction::kBoth);
   EXPECT_NEAR(finding.ratios[0], 0.9, 0.02);
   EXPECT_NEAR(finding.ratios[1], 0.26, 0.02);
-  EXPECT_NE(extent(finding).find(" % sending, "), std::string::npos) << extent(finding);
+  EXPECT_NE(extent(sweep, {&finding}).find(" % sending, "), std::string::npos) << extent(sweep, {&finding});
 }
 
 TEST(FewReadings, WhatSmallMessagesPassIsNotDead) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/report/verdict_lists.h"
 #include "cluster/report/verdict_text.h"
 
 namespace fabricbench::cluster {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cluster/report/map_layout.h"
-#include "cluster/report/verdict_lists.h"
 #include "verdict_text_test_support.h"
 
 using namespace fabricbench;
@@ -39,7 +38,7 @@ TEST(VerdictText, SaysWhatToDo) {
       text_of(example_sweep(), verdict),
       "1 host is slow, 1 path is suspect; 7 of 8 hosts are fine.\n"
       "\n"
-      "SLOW HOST    node07 sends slowly to all partners, and receives as fast as others\n"
+      "SLOW HOST    node07 is slow with all partners, sending; receiving is fine\n"
       "    how bad     6.00 GB/s where 12.00 are expected: 50 % of it\n"
       "    rests on    14 readings with 7 partners\n"
       "    how sure    fewer than 1 of 10,000 sweeps of healthy hosts look like this; seen again when measured alone\n"
@@ -69,9 +68,9 @@ TEST(VerdictText, SaysThatLinksAreShared) {
   verdict.links = {.pairs = 1, .readings = 2, .slowed = 2, .alone = 12e9, .beside = 6e9, .are_shared = true};
   EXPECT_NE(
       text_of(example_sweep(), verdict)
-          .find("    1 pair, slow among others, reaches 12.00 GB/s alone and 6.00 GB/s among all others: links are\n"
-                "    shared. Where all hosts send at once, as in training, these get 50 % of their bandwidth. "
-                "Hosts are\n    judged by readings with near hosts, or alone.\n"),
+          .find("    1 pair, slow among others, reaches 12.00 GB/s alone and 6.00 GB/s among all others: links are "
+                "shared.\n    Where all hosts send at once, as in training, these get 50 % of their bandwidth. "
+                "Hosts are judged by readings with near hosts, or alone.\n"),
       std::string::npos);
 }
 
@@ -84,10 +83,8 @@ TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {
   verdict.strata[1].both_ways = true;
   const Texts lines = lines_of(text_of(with_rails_and_leaves(), verdict));
   ASSERT_GE(lines.size(), 8U);
-  EXPECT_EQ(lines[6].substr(0, 88),
-            "    rdma_write_bw 1 MiB, rail mlx5_0 to mlx5_0, within a leaf, one direction            ");
-  EXPECT_EQ(lines[7].substr(0, 88),
-            "    rdma_write_bw 1 MiB, rail mlx5_1 to mlx5_1, between leaves, both directions together");
+  EXPECT_EQ(lines[6].substr(0, 76), "    rdma_write_bw 1 MiB, rail mlx5_0, within a leaf                         ");
+  EXPECT_EQ(lines[7].substr(0, 76), "    rdma_write_bw 1 MiB, rail mlx5_1, both directions together, between leav");
 }
 
 TEST(VerdictText, FoldsAlikeFindings) {
@@ -98,34 +95,75 @@ TEST(VerdictText, FoldsAlikeFindings) {
   findings[5].direction = Direction::kSends;
   const Verdict verdict = verdict_of(findings);
   const std::string text = text_of(example_sweep(), verdict);
-  EXPECT_NE(
-      text.find("\nSLOW HOST    4 hosts are slow: node[01-04]\n    how bad     40 to 50 % of the bandwidth expected: "
-                "node02 40 %, node01 50 %, node03 50 %, node04 50 %\n"),
-      std::string::npos)
+  EXPECT_NE(text.find("\nSLOW HOST    4 hosts are slow: node[01-04]\n    how bad     40 % to 50 "
+                      "% of the bandwidth expected: "
+                      "node02 40 %, node01 50 %, node03 50 %, node04 50 %\n"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("\nSLOW HOST    node05 is slow"), std::string::npos) << "its deficit is less than half of that";
-  EXPECT_NE(text.find("\nSLOW HOST    node06 sends slowly"), std::string::npos);
+  EXPECT_NE(text.find("\nSLOW HOST    node06 is slow with all partners, sending;"), std::string::npos);
   const std::string all = text_of(example_sweep(), verdict, {.all = true});
   EXPECT_NE(all.find("\nSLOW HOST    node03 is slow"), std::string::npos) << all;
 }
 
-TEST(VerdictText, FoldsTheHostsAndPathsOfASlowLeaf) {
+TEST(VerdictText, FoldsPathsWithOneHostThatDifferInRails) {
+  std::vector<Finding> findings(8, finding_of(Blame::kPair, {2, 5}));
+  for (int rail = 0; rail < 8; ++rail) findings[static_cast<std::size_t>(rail)].rail = rail;
+  findings[3].fine_hosts = {true, false};
+  Sweep sweep = example_sweep();
+  sweep.rails = {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7"};
+  const std::string text = text_of(sweep, verdict_of(findings));
+  EXPECT_NE(text.find("\nSLOW PATH    the path between node03 and node06 over rails mlx5_[0-2,4-7] is slow, both ways; "
+                      "both hosts are fine with others\n    how bad     50 % of the bandwidth expected\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\nSLOW PATH    the path between node03 and node06 over rail mlx5_3 is slow, both ways; node03 is "
+                "fine with others\n"),
+      std::string::npos)
+      << "another sentence: " << text;
+}
+
+TEST(VerdictText, FoldsNicsWithTheirRails) {
+  std::vector<Finding> findings(3, finding_of(Blame::kNic, {1}));
+  findings[0].rail = findings[2].rail = 1;
+  findings[1].rail = 0;
+  findings[2].hosts = {6};
+  findings[2].ratio = 0.4;
+  const std::string text = text_of(with_rails_and_leaves(), verdict_of(findings));
+  EXPECT_NE(text.find("\nSLOW NIC     3 NICs are slow: node07 over rail mlx5_1; node02 over "
+                      "rails mlx5_[0-1]\n    how bad     40 to 50 % of the bandwidth expected: node07 40 %, node02 "
+                      "50 %, node02 50 %\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(VerdictText, FoldsWhatWasMeasuredOverAlikeRails) {
+  Sweep sweep = with_rails_and_leaves();
+  Verdict verdict = verdict_of({});
+  verdict.strata.push_back(example_stratum());
+  verdict.strata[1].from_rail = verdict.strata[1].to_rail = 1;
+  verdict.strata[1].centre = 12.2e9;
+  verdict.strata[1].scale = 0.02;
+  EXPECT_NE(text_of(sweep, verdict).find("    rdma_write_bw 1 MiB, rails mlx5_[0-1]        112       12.10    2.0 %\n"),
+            std::string::npos)
+      << text_of(sweep, verdict);
+  EXPECT_NE(text_of(sweep, verdict, {.all = true}).find(", rail mlx5_1"), std::string::npos);
+  verdict.strata[1].centre = 10e9;
+  EXPECT_NE(text_of(sweep, verdict).find(", rail mlx5_1"), std::string::npos) << "another bandwidth";
+}
+
+TEST(VerdictText, DoesNotAskAboutPathsOfASlowLeaf) {
   Finding leaf = finding_of(Blame::kLeaf, {});
   leaf.leaf = 0;
-  Finding dead = failing(finding_of(Blame::kDead, {3}));
-  Verdict verdict = verdict_of({leaf, finding_of(Blame::kHost, {1}), finding_of(Blame::kPair, {2, 6}), dead});
+  Verdict verdict = verdict_of({leaf, finding_of(Blame::kHost, {1})});
   verdict.groupings = {east_and_west()};
-  verdict.follow_ups = {{0, 5, 0, 2, "slow"}, {6, 7, 0, 2, "slow"}};
+  verdict.follow_ups = {{0, 5, 0, 2, "slow"}, {6, 7, 0, 2, "slow"}, {7, 6, 1, 2, "slow"}};
   const std::string text = text_of(with_rails_and_leaves(), verdict);
-  EXPECT_NE(
-      text.find("\n    with it     node02 is slow with all partners, sending and receiving; 6.00 GB/s where 12.00 are "
-                "expected: 50 % of it\n                the path between node03 and node07 is slow"),
-      std::string::npos)
+  EXPECT_NE(text.find("decide:\n    node07 with node08 over rails mlx5_[0-1]: 2 more readings; slow, and 1 more like "
+                      "it\n"),
+            std::string::npos)
       << text;
-  EXPECT_NE(text.find("\n                1 suspect path to other hosts\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\nDEAD HOST "), std::string::npos);
-  EXPECT_EQ(text.find("\nSLOW HOST "), std::string::npos);
-  EXPECT_NE(text.find("    node07 with node08 over mlx5_0: 2 more readings; slow\n"), std::string::npos) << text;
   EXPECT_EQ(suspect_paths(verdict).size(), 1U);
 }
 
@@ -135,7 +173,7 @@ TEST(VerdictText, HasALimitedNumberOfLines) {
   verdict.notes.resize(40, "something");
   const Texts one = lines_of(text_of(example_sweep(), verdict));
   EXPECT_EQ(one.size(), 25U);
-  EXPECT_EQ(one.back(), "71 lines more: --long");
+  EXPECT_EQ(one.back(), "32 lines more: --long");
   for (int host = 0; host < 30; ++host) {
     verdict.findings.push_back(finding_of(Blame::kNic, {host % 8}));
     verdict.findings.back().rail = host % 2;
@@ -173,11 +211,11 @@ TEST(VerdictText, ShowsEveryPathBelowHalf) {
 TEST(VerdictText, AsksOnceForAllRails) {
   Verdict verdict = verdict_of({finding_of(Blame::kUndecided, {0})});
   verdict.follow_ups = {{3, -1, 0, 2, "slow with 3 of 7 partners"}, {3, -1, 1, 2, "slow with 4 of 7 partners"}};
-  EXPECT_NE(
-      text_of(with_rails_and_leaves(), verdict)
-          .find("    node04 with any healthy host over mlx5_[0-1]: 2 more readings; slow with 3 of 7 partners, and 1 "
-                "more like it\n"),
-      std::string::npos)
+  EXPECT_NE(text_of(with_rails_and_leaves(), verdict)
+                .find("    node04 with any healthy host over rails mlx5_[0-1]: 2 more readings; slow with 3 of 7 "
+                      "partners, and 1 "
+                      "more like it\n"),
+            std::string::npos)
       << text_of(with_rails_and_leaves(), verdict);
 }
 
@@ -212,24 +250,23 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
   } cases[] = {
       {{}, "Nothing is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kNic, {0}), finding_of(Blame::kNic, {1})},
-       "1 host is slow, 1 host has a slow NIC; 6 of 8 hosts are fine"},
+       "1 host is slow, 1 NIC is slow; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kDead, {0}), finding_of(Blame::kTransient, {1})},
        "1 host is dead, 1 host is unsteady; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kWrongData, {0}), finding_of(Blame::kWrongData, {2, 3})},
-       "1 path delivers wrong data, 1 host has wrong data; 7 of 8 hosts are fine"},
+       "1 path is delivering wrong data, 1 host is delivering wrong data; 7 of 8 hosts are fine"},
       {{finding_of(Blame::kPair, {0, 1}), finding_of(Blame::kPair, {2, 3}), finding_of(Blame::kDeadPair, {4, 5})},
-       "2 paths are slow, 1 path carries nothing; all 8 hosts are fine"},
+       "2 paths are slow, 1 path is dead; all 8 hosts are fine"},
       {{leaf, finding_of(Blame::kLeafPair, {}), finding_of(Blame::kRail, {})},
-       "1 leaf is slow towards the others, 1 path between leaves is slow, 1 rail is slow everywhere; all 8 hosts are "
-       "fine"},
+       "1 leaf is slow towards the others, 1 leaf-to-leaf path is slow, 1 rail is slow; all 8 hosts are fine"},
       {{leaf, other_leaf}, "2 leaves are slow towards the others; all 8 hosts are fine"},
       {{finding_of(Blame::kPair, {0, 1}), on_another_rail}, "1 path is slow; all 8 hosts are fine"},
       {{finding_of(Blame::kUndecided, {0, 1})}, "2 hosts are suspect; 6 of 8 hosts are fine"},
-      {{failing(finding_of(Blame::kNic, {0}))}, "1 host has a dead NIC; 7 of 8 hosts are fine"},
+      {{failing(finding_of(Blame::kNic, {0}))}, "1 NIC is dead; 7 of 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kTransient, {0})}, "1 host is slow; 7 of 8 hosts are fine"},
       {{finding_of(Blame::kTransient, {0, 1})}, "1 path is unsteady; all 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kHost, {1}), finding_of(Blame::kUndecided, {0, 1})},
-       "2 hosts are slow, 1 more finding is undecided; 6 of 8 hosts are fine"},
+       "2 hosts are slow; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kAll, {})}, "Everything is slower than expected; 0 of 8 hosts are fine"},
   };
   for (const auto& [findings, expected] : cases) {
@@ -309,8 +346,8 @@ TEST(VerdictLines, AreForScripts) {
   verdict.findings.push_back(finding_of(Blame::kPair, {2, 7}));
   verdict.findings.back().rail = 1;
   EXPECT_EQ(verdict_lines(sweep, verdict),
-            "Slow: node[02,07]\n"
             "Dead: node05\n"
+            "Slow: node[02,07]\n"
             "Fine: node[01,03-04,06,08]\n"
             "Slow path: node03 node08\n"
             "Dead path: node01 node08\n"

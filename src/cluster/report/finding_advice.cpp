@@ -1,31 +1,31 @@
-// Advice on a finding: which readings would settle it, and which commands tell more.
+// The lines below the sentence on a finding: how bad it is, on what that rests, what would settle it, and which
+// commands tell more.
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
-#include "cluster/report/finding_words.h"
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/script_command.h"
+#include "common/core/shortened_list.h"
+#include "common/core/units.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// Number of fine hosts in a command: all pairs with a suspect then tell the host from a path, at low cost.
-constexpr std::size_t kMostPartners = 3;
-
 /// The test with most readings.
 std::string_view test_of(const Sweep& sweep) {
-  if (sweep.kinds.empty()) return "";
-  const std::string_view kind = sweep.kinds.front();
+  const std::string_view kind = sweep.kinds.empty() ? "" : std::string_view(sweep.kinds.front());
   return kind.substr(0, kind.find(' '));
 }
 
@@ -48,62 +48,50 @@ bool used_rdma(const Sweep& sweep) {
          });
 }
 
-/// The options by which the sweep started its jobs.
-std::string options_of_jobs(const HowStarted& how) {
-  std::string options;
-  const auto add = [&](std::string_view option, const std::string& value) {
-    if (!value.empty()) options += fmt::format(" {} {}", option, shell_word(value));
-  };
-  add("--launcher", how.launcher);
-  add("--agent", how.agent);
-  add("--mpi-options", how.mpi_options);
-  add("--programs", how.programs);
-  return options;
+/// ` OPTION VALUE`, or nothing without a value.
+std::string option(std::string_view name, const std::string& value) {
+  return value.empty() ? "" : fmt::format(" {} {}", name, shell_word(value));
 }
 
-/// The beginning of a command on a host.
-std::string on_host(const Sweep& sweep, const std::string& host) {
-  return fmt::format("{} {}", sweep.how.agent.empty() ? "ssh" : shell_word(sweep.how.agent), shell_word(host));
+/// The test, where scripts/check_node_pair.sh knows it, and how the sweep started its jobs.
+std::string options_of_jobs(const Sweep& sweep) {
+  constexpr auto kTests =
+      std::to_array<std::string_view>({"pairwise_bw", "send_recv_bibw", "send_recv_bw", "tcp_bibw", "tcp_bw",
+                                       "rdma_write_bw", "rdma_read_bw", "rdma_send_bw", "sendrecv_perf"});
+  const std::string test(test_of(sweep));
+  const bool is_known = std::find(kTests.begin(), kTests.end(), test) != kTests.end();
+  return option("--test", is_known ? test : "") + option("--launcher", sweep.how.launcher) +
+         option("--agent", sweep.how.agent) + option("--mpi-options", sweep.how.mpi_options) +
+         option("--programs", sweep.how.programs);
 }
 
-/// ` --test NAME`, where scripts/check_node_pair.sh knows it.
-std::string test_option(const Sweep& sweep) {
-  constexpr std::array<std::string_view, 9> kTests = {"pairwise_bw",  "send_recv_bibw", "send_recv_bw",
-                                                      "tcp_bibw",     "tcp_bw",         "rdma_write_bw",
-                                                      "rdma_read_bw", "rdma_send_bw",   "sendrecv_perf"};
-  const std::string_view test = test_of(sweep);
-  const bool known = std::find(kTests.begin(), kTests.end(), test) != kTests.end();
-  return known ? fmt::format(" --test {}", test) : "";
+/// A command on a host.
+std::string on_host(const Sweep& sweep, const std::string& host, std::string_view command) {
+  return fmt::format("{} {} {}", sweep.how.agent.empty() ? "ssh" : shell_word(sweep.how.agent), shell_word(host),
+                     command);
 }
 
-/// Whether a text may be a device's name: commas separate devices, and a leading `-` begins an option.
-bool is_device_name(const std::string& name) {
-  return !name.empty() && name.find_first_of(", ") == std::string::npos && name.front() != '-' &&
-         printable(name) == name;
+/// A space and a word for ssh, where a second shell reads it; nothing if it is empty.
+std::string remote_word(const std::string& word) { return word.empty() ? "" : " " + shell_word(shell_word(word)); }
+
+/// The name if it may be a device's: commas separate devices, and a leading `-` begins an option. Else empty.
+std::string device_name(const std::string& name) {
+  const bool is_one =
+      name.find_first_of(", ") == std::string::npos && !name.starts_with('-') && printable(name) == name;
+  return is_one ? name : "";
 }
 
-/// The device or interface of a rail. Empty if the rail's name is a number, which is the index of a GPU or a rank, or
-/// if it is no device name.
+/// The device or interface of a rail. Empty if the rail's name is a number: the index of a GPU or a rank.
 std::string device_of(const Sweep& sweep, const Finding& finding) {
   if (finding.rail < 0 || finding.other_rail >= 0) return "";
   const std::string& rail = sweep.rails[static_cast<std::size_t>(finding.rail)];
-  const bool number =
-      std::all_of(rail.begin(), rail.end(), [](char character) { return character >= '0' && character <= '9'; });
-  return number || !is_device_name(rail) ? "" : rail;
+  return rail.find_first_not_of("0123456789") == std::string::npos ? "" : device_name(rail);
 }
 
 std::string host_of(const Sweep& sweep, std::int32_t host) { return sweep.hosts[static_cast<std::size_t>(host)]; }
 
 /// A host's name without the user.
 std::string without_user(const std::string& host) { return host.substr(host.find('@') + 1); }
-
-/// ` OPTION DEVICE`, or nothing without a device.
-std::string device_option(std::string_view option, const std::string& device) {
-  return device.empty() ? "" : fmt::format(" {}{}", option, shell_word(device));
-}
-
-/// Quotes a command for ssh, where a second shell reads it.
-std::string remote_word(const std::string& word) { return shell_word(shell_word(word)); }
 
 /// Whether programs accept a name as this host and nothing else: host lists take it, and it is no option.
 bool is_host_name(const std::string& name) {
@@ -116,45 +104,45 @@ bool is_host_name(const std::string& name) {
   }
 }
 
-/// At most as many hosts as commands take.
-std::vector<std::string> first_that_can_be_named(std::span<const std::string> hosts) {
+/// The first hosts that programs accept: all pairs of three with a suspect tell the host from a path, at low cost.
+std::vector<std::string> partners_of(std::span<const std::string> hosts) {
+  constexpr std::size_t kMostPartners = 3;
   std::vector<std::string> named;
   std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(named),
                [&](const std::string& host) { return named.size() < kMostPartners && is_host_name(host); });
   return named;
 }
 
-/// Commands that measure again, with other hosts. Empty: there is no other host.
-std::vector<NextCommand> sweep_again(const Sweep& sweep, const Finding& finding, std::span<const std::string> fine) {
-  std::vector<std::string> hosts(fine.begin(), fine.end());
+/// The command that measures hosts again with healthy ones.
+NextCommand sweep_again(const Sweep& sweep, const Finding& finding, std::vector<std::string> hosts) {
+  const std::string purpose =
+      hosts.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts";
   for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
-  if (hosts.size() < 2) return {};
-  return {{fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}{}", script_command("sweep_pairs"),
-                       shell_word(fold_hosts(hosts)), test_option(sweep),
-                       device_option("--rails ", device_of(sweep, finding)), options_of_jobs(sweep.how)),
-           fine.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts"}};
+  return {
+      fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep_pairs"),
+                  shell_word(fold_hosts(hosts)), option("--rails", device_of(sweep, finding)), options_of_jobs(sweep)),
+      purpose};
 }
 
 NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::string& other, const std::string& device,
                        std::string purpose) {
-  return {fmt::format("{} {} {}{}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
-                      test_option(sweep), device_option("--rail ", device), options_of_jobs(sweep.how)),
+  return {fmt::format("{} {} {}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
+                      option("--rail", device), options_of_jobs(sweep)),
           std::move(purpose)};
 }
 
 /// Commands that show a host's ports.
 void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
                      const std::string& device) {
-  const std::string remote = device.empty() ? "" : " " + remote_word(device);
   if (used_rdma(sweep)) {
     commands.push_back(
-        {fmt::format("{} ibstat{}", on_host(sweep, host), remote), "state and rate of its InfiniBand or RoCE ports"});
+        {on_host(sweep, host, "ibstat" + remote_word(device)), "state and rate of its InfiniBand or RoCE ports"});
     commands.push_back(
         {fmt::format("ibqueryerrors --report-port --ca | grep -F -w -A 8 {}", shell_word(without_user(host))),
          "error counters of its InfiniBand ports"});
   }
   if (!test_of(sweep).starts_with("rdma_")) {
-    commands.push_back({fmt::format("{} ip -s -s link{}", on_host(sweep, host), device.empty() ? "" : " show" + remote),
+    commands.push_back({on_host(sweep, host, "ip -s -s link" + (device.empty() ? "" : " show" + remote_word(device))),
                         "state and error counters of its network interfaces"});
   }
 }
@@ -166,73 +154,121 @@ void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
   commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
 }
 
-/// The device's name on its host; empty: no command takes it.
-std::string device_there(const Device& device) {
+/// Commands on a device, for a host that used it.
+void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
+                       const Device& device) {
   const bool by_id = device.kind == DeviceKind::kGpu && device.id.find('/') == std::string::npos;
-  const std::string& name = by_id ? device.id : device.name;
-  return is_device_name(name) ? name : "";
-}
-
-/// Commands on devices, for a host that used them.
-void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const Finding& finding) {
-  const std::string host = host_of(sweep, finding.hosts.at(0));
-  for (const std::int32_t place : finding.devices) {
-    const Device& device = sweep.devices[static_cast<std::size_t>(place)];
-    const std::string name = device_there(device);
-    switch (device.kind) {
-      case DeviceKind::kGpu:
-        if (name.empty()) break;
-        commands.push_back({fmt::format("{} nvidia-smi -q -i {}", on_host(sweep, host), remote_word(name)),
-                            "PCIe link, errors and clocks of this GPU, if the host still has it"});
-        break;
-      case DeviceKind::kNic: add_host_checks(commands, sweep, host, name); break;
-      case DeviceKind::kSwitchPort: add_switch_checks(commands, sweep); break;
-    }
-  }
+  const std::string name = device_name(by_id ? device.id : device.name);
+  if (device.kind == DeviceKind::kNic) add_host_checks(commands, sweep, host, name);
+  if (device.kind == DeviceKind::kSwitchPort) add_switch_checks(commands, sweep);
+  if (device.kind != DeviceKind::kGpu || name.empty()) return;
+  commands.push_back({on_host(sweep, host, "nvidia-smi -q -i" + remote_word(name)),
+                      "PCIe link, errors and clocks of this GPU, if the host still has it"});
 }
 
 }  // namespace
 
+std::string extent(const Sweep& sweep, const Alike& alike) {
+  constexpr std::size_t kMostNamed = 5;
+  const Finding& worst = *alike.front();
+  if (worst.blame == Blame::kWrongData)
+    return fmt::format("{} of {} with wrong data", worst.slow, counted(worst.readings, "reading"));
+  if (has_no_figure(worst))
+    return worst.blame == Blame::kTransient ? "no figure in these meetings" : "no figure at all";
+  std::string text = percent_text(worst.ratio);
+  if (alike.size() == 1) {
+    const auto [sends, receives] = worst.ratios;
+    text =
+        fmt::format("{} GB/s where {} are expected: {} of it", rate_text(worst.rate), rate_text(worst.expected), text);
+    const bool differ = std::min(sends, receives) > 0 && std::abs(sends - receives) >= VerdictSettings().tolerance;
+    return differ ? fmt::format("{}; {} sending, {} receiving", text, percent_text(sends), percent_text(receives))
+                  : text;
+  }
+  const std::string lowest = fmt::format("{:.0f}", 100 * worst.ratio);
+  const std::string highest = percent_text(alike.back()->ratio);
+  if (text == highest) return text + " of the bandwidth expected";
+  std::vector<std::string> each;
+  for (const Finding* finding : alike) {
+    const bool of_rail = finding->rail >= 0 && !differ_in_hosts(alike);
+    each.push_back(fmt::format("{} {}", of_rail ? rails_text(sweep, {finding->rail}) : subject_of(sweep, {finding}),
+                               percent_text(finding->ratio)));
+  }
+  return fmt::format("{} to {} of the bandwidth expected: {}", lowest, highest,
+                     fmt::join(shortened(std::move(each), kMostNamed, "more"), ", "));
+}
+
+std::string evidence(const Finding& finding) {
+  const bool of_meetings = finding.blame == Blame::kTransient && finding.hosts.size() == 1;
+  std::string text = counted(finding.readings, of_meetings ? "meeting" : "reading");
+  if (finding.hosts.empty() && finding.partners > 0) text += fmt::format(" of {}", counted(finding.partners, "host"));
+  if (finding.hosts.size() == 1 || finding.blame == Blame::kDevice)
+    text += fmt::format("{} {}", of_meetings ? ", slow ones with" : " with", counted(finding.partners, "partner"));
+  if (has_no_figure(finding) && finding.failed == finding.readings) return text + ", none of them with a figure";
+  if (finding.failed > 0) text += fmt::format(", {} without a figure", counted(finding.failed, "reading"));
+  const bool is_slow_path = is_path(finding) && finding.blame != Blame::kWrongData && !has_no_figure(finding);
+  if (!is_slow_path || finding.slow == 0) return text;
+  return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
+}
+
+std::string chance_in_words(double chance) {
+  constexpr double kSmallest = 1e-6;
+  if (chance > 0.5) return "not at all: sweeps of healthy hosts look like this as well";
+  if (chance > 0.01)
+    return fmt::format("{:.0f} of 100 sweeps of healthy hosts look like this", std::ceil(100 * chance));
+  if (chance < kSmallest) return "cannot be chance";
+  const double sweeps = std::pow(10, std::floor(-std::log10(chance) + 1e-9));
+  return fmt::format("fewer than 1 of {} sweeps of healthy hosts look like this",
+                     with_commas(static_cast<std::uint64_t>(std::llround(sweeps))));
+}
+
+std::string certainty(const Finding& finding) {
+  if (finding.blame == Blame::kAll) return "it is compared with --expect, so no probability applies";
+  if (finding.blame == Blame::kWrongData) return "data were compared, so no probability applies";
+  std::string text = chance_in_words(finding.false_alarm);
+  if (text.starts_with("cannot")) text += "; other causes can be";
+  return finding.confirmed ? text + "; seen again when measured alone" : text;
+}
+
+std::string rate_text(double rate) {
+  constexpr int kAnyWidth = 16;
+  return readable(rate / 1e9, kAnyWidth);
+}
+
 std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   if (finding.blame == Blame::kDevice) return "";  // its hosts are fine
-  for (const FollowUp& follow_up : verdict.follow_ups) {
-    const auto names = [&](std::int32_t host) {
-      return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
-    };
-    if (!names(follow_up.host) || (follow_up.other >= 0 && !names(follow_up.other))) continue;
-    const std::string partner = follow_up.other < 0 ? "healthy hosts" : host_name(sweep, follow_up.other);
-    return fmt::format("{} of {} with {} ({})", counted(follow_up.readings, "more reading"),
-                       host_name(sweep, follow_up.host), partner, printable(follow_up.why));
+  const auto names = [&](std::int32_t host) {
+    return host < 0 || std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
+  };
+  for (const FollowUp& each : verdict.follow_ups) {
+    if (!names(each.host) || !names(each.other)) continue;
+    return fmt::format("{} of {} with {} ({})", counted(each.readings, "more reading"), host_name(sweep, each.host),
+                       each.other < 0 ? "healthy hosts" : host_name(sweep, each.other), printable(each.why));
   }
-  if (finding.blame != Blame::kUndecided) return "";
-  return finding.hosts.size() == 1 ? "readings of this host with healthy hosts"
-                                   : "readings of each of these hosts with healthy hosts, and with each other again";
+  return fmt::format(fmt::runtime(kind_of(sweep, verdict, finding).settled_by), hosts_text(sweep, finding.hosts));
 }
 
 std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdict, const Finding& finding,
                                        std::span<const std::string> candidates) {
-  const auto can_be_named = [&](std::int32_t host) { return is_host_name(host_of(sweep, host)); };
-  if (!std::all_of(finding.hosts.begin(), finding.hosts.end(), can_be_named)) return {};
-  const std::vector<std::string> fine = first_that_can_be_named(candidates);
-  const std::string host = finding.hosts.empty() ? "" : host_of(sweep, finding.hosts[0]);
+  std::vector<std::string> hosts;
+  for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
+  if (!std::all_of(hosts.begin(), hosts.end(), is_host_name)) return {};
+  const std::vector<std::string> fine = partners_of(candidates);
   const std::string device = device_of(sweep, finding);
   const int next = kind_of(sweep, verdict, finding).next;
   std::vector<NextCommand> commands;
-  if ((next & kUptime) != 0)
-    commands.push_back({fmt::format("{} uptime", on_host(sweep, host)), "whether it answers at all"});
-  if ((next & kSweepAgain) != 0) commands = sweep_again(sweep, finding, fine);
-  if ((next & kPairAgain) != 0)
-    commands.push_back(check_pair(sweep, host, host_of(sweep, finding.hosts.at(1)), device, "this pair again"));
+  if ((next & kUptime) != 0) commands.push_back({on_host(sweep, hosts[0], "uptime"), "whether it answers at all"});
+  if ((next & kSweepAgain) != 0 && hosts.size() + fine.size() > 1)
+    commands.push_back(sweep_again(sweep, finding, fine));
+  if ((next & kPairAgain) != 0) commands.push_back(check_pair(sweep, hosts[0], hosts.at(1), device, "this pair again"));
   if ((next & kWithHealthy) != 0 && !fine.empty())
-    commands.push_back(check_pair(sweep, host, fine.front(), "", "again, with a healthy host"));
-  if ((next & kHostPorts) != 0) add_host_checks(commands, sweep, host, device);
-  if ((next & kDevices) != 0) add_device_checks(commands, sweep, finding);
+    commands.push_back(check_pair(sweep, hosts[0], fine[0], "", "again, with a healthy host"));
+  if ((next & kHostPorts) != 0) add_host_checks(commands, sweep, hosts[0], device);
+  for (const std::int32_t place : (next & kDevices) != 0 ? finding.devices : std::vector<std::int32_t>())
+    add_device_checks(commands, sweep, hosts[0], sweep.devices[static_cast<std::size_t>(place)]);
   if ((next & kSwitches) != 0) add_switch_checks(commands, sweep);
-  if ((next & kPing) != 0) {
-    const std::string other = remote_word(without_user(host_of(sweep, finding.hosts.at(1))));
-    commands.push_back(
-        {fmt::format("{} ping -c 3 {}", on_host(sweep, host), other), "whether one host reaches the other at all"});
-  }
+  if ((next & kPing) != 0)
+    commands.push_back({on_host(sweep, hosts[0], "ping -c 3" + remote_word(without_user(hosts.at(1)))),
+                        "whether one host reaches the other at all"});
   return commands;
 }
 

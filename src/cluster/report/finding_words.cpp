@@ -1,68 +1,88 @@
-#include "cluster/report/finding_words.h"
+// The kinds of findings, and the sentence on each. kKinds has them all.
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
+#include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
 #include "common/core/plain_text.h"
-#include "common/core/units.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
+
+/// What a sentence is about.
+struct Told {
+  const Sweep& sweep;
+  const Verdict& verdict;
+  const Finding& finding;  ///< the worst of those that are reported as one
+  std::string over;        ///< their rails: ` over rail 2`; empty if there is only one rail
+  std::int64_t findings = 1;
+
+  [[nodiscard]] std::string host(std::size_t which) const { return host_name(sweep, finding.hosts.at(which)); }
+};
+
 namespace {
 
 using Text = std::string;
 
-Text host_of(const Sweep& sweep, const Finding& finding, std::size_t which) {
-  return host_name(sweep, finding.hosts.at(which));
+Text ways(Direction direction) {
+  return direction == Direction::kBoth    ? "sending and receiving"
+         : direction == Direction::kSends ? "sending"
+                                          : "receiving";
 }
 
-/// One of three texts, by direction.
-Text by_way(Direction direction, std::string_view both, std::string_view sends, std::string_view receives) {
-  return Text(direction == Direction::kBoth ? both : direction == Direction::kSends ? sends : receives);
-}
-
-/// `rail mlx5_1`, or `its only rail` if it has no name.
-Text rail_name(const Sweep& sweep, std::int32_t rail) {
-  const Text name = rail < 0 ? "" : printable(sweep.rails[static_cast<std::size_t>(rail)]);
-  return name.empty() ? "its only rail" : fmt::format("rail {}", name);
+/// `between a and b`, or `from a to b`.
+Text ends(Direction direction, const Text& first, const Text& second) {
+  if (direction == Direction::kBoth) return fmt::format("between {} and {}", first, second);
+  const bool sends = direction == Direction::kSends;
+  return fmt::format("from {} to {}", sends ? first : second, sends ? second : first);
 }
 
 /// `leaf rack7 (node[01-08])`, or `group 2 (node[01-08])` if it was found in the readings.
-Text group_name(const Sweep& sweep, const Verdict& verdict, std::int32_t place) {
-  const Group& group = verdict.groupings.at(0).groups.at(static_cast<std::size_t>(place));
-  return fmt::format("{}{} ({})", verdict.groupings[0].is_given ? "leaf " : "", printable(group.name),
-                     hosts_text(sweep, group.hosts));
+Text group_name(const Told& told, std::int32_t place) {
+  const Grouping& grouping = told.verdict.groupings.at(0);
+  const Group& group = grouping.groups.at(static_cast<std::size_t>(place));
+  return fmt::format("{}{} ({})", grouping.is_given ? "leaf " : "", printable(group.name),
+                     hosts_text(told.sweep, group.hosts));
 }
 
-std::string_view groups_word(const Verdict& verdict) { return verdict.groupings.at(0).is_given ? "leaves" : "groups"; }
+std::string_view groups_word(const Told& told) { return told.verdict.groupings.at(0).is_given ? "leaves" : "groups"; }
 
-/// The rails of a pair, if there are several: ` over rail 2`, or ` over rail 1 of a and rail 2 of b`.
-Text over_rail(const Sweep& sweep, const Finding& finding) {
-  if (finding.rail < 0) return "";
-  if (finding.other_rail < 0) return fmt::format(" over {}", rail_name(sweep, finding.rail));
-  return fmt::format(" over {} of {} and {} of {}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0),
-                     rail_name(sweep, finding.other_rail), host_of(sweep, finding, 1));
+/// ` over rail 2`, ` over rails mlx5_[0-3]`, or ` over rail 1 of a and rail 2 of b`. Empty: there is only one rail.
+Text over_rails(const Sweep& sweep, const Alike& alike) {
+  const Finding& first = *alike.front();
+  if (first.other_rail >= 0)
+    return fmt::format(" over {} of {} and {} of {}", rails_text(sweep, {first.rail}),
+                       host_name(sweep, first.hosts.at(0)), rails_text(sweep, {first.other_rail}),
+                       host_name(sweep, first.hosts.at(1)));
+  std::vector<std::int32_t> rails;
+  for (const Finding* finding : alike) rails.push_back(finding->rail);
+  std::erase(rails, -1);
+  return rails.empty() ? "" : " over " + rails_text(sweep, rails);
 }
 
-/// The kinds of readings in which a finding shows, if not in all: `, in rdma_write_bw 1 MiB`.
-Text in_kinds(const Sweep& sweep, const Finding& finding) {
+/// The rails, and the kinds of readings if it does not show in all: ` over rail 2, in rdma_write_bw 1 MiB`.
+Text where(const Told& told) {
   std::vector<Text> names;
-  for (const std::int16_t kind : finding.kinds) names.push_back(printable(sweep.kinds[static_cast<std::size_t>(kind)]));
-  return names.empty() ? "" : fmt::format(", in {}", fmt::join(names, " and "));
+  for (const std::int16_t kind : told.finding.kinds)
+    names.push_back(printable(told.sweep.kinds[static_cast<std::size_t>(kind)]));
+  return told.over + (names.empty() ? "" : ", in " + enumerated(names));
 }
 
 /// `GPU 0000:17:00.0, GPU-8f6a2c1e`, several with a text between them.
-Text devices_text(const Sweep& sweep, const Finding& finding, std::string_view between) {
+Text devices_text(const Told& told, std::string_view between) {
   constexpr auto kWords = std::to_array<std::string_view>({"NIC", "GPU", "switch port"});  // by DeviceKind
   std::vector<Text> texts;
-  for (const std::int32_t place : finding.devices) {
-    const Device& device = sweep.devices.at(static_cast<std::size_t>(place));
+  for (const std::int32_t place : told.finding.devices) {
+    const Device& device = told.sweep.devices.at(static_cast<std::size_t>(place));
     const bool has_name = !device.name.empty() && device.name != device.id;
     texts.push_back(fmt::format("{} {}{}", kWords.at(static_cast<std::size_t>(device.kind)),
                                 has_name ? printable(device.name) + ", " : "", printable(device.id)));
@@ -70,262 +90,291 @@ Text devices_text(const Sweep& sweep, const Finding& finding, std::string_view b
   return fmt::format("{}", fmt::join(texts, between));
 }
 
-/// The devices that all readings of a host, or of its rail, went through: ` (NIC mlx5_2, 0x0c42a103)`.
-Text devices_beside(const Sweep& sweep, const Finding& finding) {
-  return finding.devices.empty() ? "" : fmt::format(" ({})", devices_text(sweep, finding, ", "));
+/// The host, with the devices that all of its readings went through: `node07 (NIC mlx5_2, 0x0c42a103)`.
+Text host_with_devices(const Told& told) {
+  return told.host(0) + (told.finding.devices.empty() ? "" : fmt::format(" ({})", devices_text(told, ", ")));
 }
 
-/// The partners with which a host is slow: `all partners`, `11 of 15 partners`, or `all 7 partners that would show the
-/// fault, of 15`.
+/// The partners with which a host is slow: `all partners`, `11 of 15 partners`.
 Text whom(const PartnerCount& partners) {
   if (partners.slow < partners.shown) return fmt::format("{} of {}", partners.slow, counted(partners.shown, "partner"));
-  if (partners.shown >= partners.met) return "all partners";
-  const Text all = partners.shown == 1 ? "the 1 partner" : fmt::format("all {} partners", partners.shown);
-  return fmt::format("{} that would show the fault, of {}", all, partners.met);
+  if (partners.shown == partners.met) return "all partners";
+  return fmt::format("all partners that would show it ({} of {})", partners.shown, partners.met);
 }
 
-/// The predicate of a slow host or NIC, by direction.
-Text of_unit(const Sweep& sweep, const Text& unit, const Finding& finding) {
-  const Text kinds = in_kinds(sweep, finding);
-  if (finding.both_ways)
-    return fmt::format("{} is slow with {}, both directions taken together{}", unit, whom(finding.sends), kinds);
-  if (finding.direction != Direction::kBoth) {
-    const bool sends = finding.direction == Direction::kSends;
-    return fmt::format("{} {} {}{}{}", unit, sends ? "sends slowly to" : "receives slowly from",
-                       whom(sends ? finding.sends : finding.receives), kinds,
-                       !finding.other_way_fine ? ""
-                       : sends                 ? ", and receives as fast as others"
-                                               : ", and sends as fast as others");
-  }
-  if (finding.sends == finding.receives && finding.sends.slow == finding.sends.shown)
-    return fmt::format("{} is slow with {}, sending and receiving{}", unit, whom(finding.sends), kinds);
-  return fmt::format("{} sends slowly to {}, and receives slowly from {}{}", unit, whom(finding.sends),
-                     whom(finding.receives), kinds);
+Text slow_host(const Told& told) {
+  const Finding& finding = told.finding;
+  const auto& [sends, receives] = std::tie(finding.sends, finding.receives);
+  const bool is_both = finding.direction == Direction::kBoth;
+  if (is_both && !finding.both_ways && sends != receives)
+    return fmt::format("{} is slow with {}, sending, and with {}, receiving{}", host_with_devices(told), whom(sends),
+                       whom(receives), where(told));
+  const bool receives_only = finding.direction == Direction::kReceives;
+  const Text fine = is_both || !finding.other_way_fine ? ""
+                    : receives_only                    ? "; sending is fine"
+                                                       : "; receiving is fine";
+  return fmt::format("{} is slow with {}{}, {}{}", host_with_devices(told), whom(receives_only ? receives : sends),
+                     where(told), finding.both_ways ? "both directions taken together" : ways(finding.direction), fine);
 }
 
-Text of_host(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  return of_unit(sweep, host_of(sweep, finding, 0) + devices_beside(sweep, finding), finding);
+/// `nothing can be measured with node07 any more`, or `when node07 sends`.
+Text nothing_with(const Told& told) {
+  const Text host = host_with_devices(told);
+  const bool sends = told.finding.direction == Direction::kSends;
+  if (told.finding.direction != Direction::kBoth)
+    return fmt::format("nothing can be measured when {} {}{}", host, sends ? "sends" : "receives", told.over);
+  return fmt::format("nothing can be measured with {}{}{}", host, told.over,
+                     told.finding.has_worked ? " any more" : "");
 }
 
-/// `nothing can be measured with ...`: `with` a host, `over` a rail, or `when` it sends or receives.
-Text nothing_of(const Finding& finding, std::string_view with, const Text& unit) {
-  if (finding.direction != Direction::kBoth)
-    return fmt::format("nothing can be measured when {} {}", unit, by_way(finding.direction, "", "sends", "receives"));
-  return fmt::format("nothing can be measured {} {}{}", with, unit, finding.has_worked ? " any more" : "");
-}
-
-Text of_nic(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  const bool dead = has_no_figure(finding);
-  const Text which = fmt::format("{} of {}{}", rail_name(sweep, finding.rail), host_of(sweep, finding, 0),
-                                 devices_beside(sweep, finding));
-  Text text = dead ? nothing_of(finding, "over", which) : of_unit(sweep, which, finding);
-  if (finding.fine_rails == 0) return text;
-  const bool all = finding.fine_rails == finding.other_rails;
-  const bool one = !all && finding.fine_rails == 1;
-  return fmt::format("{}{}{}other rails of the host {}", text, dead ? ", though " : "; ",
-                     all ? "" : fmt::format("{} of {} ", finding.fine_rails, finding.other_rails),
-                     dead ? (one ? "works" : "work") : (one ? "is fine" : "are fine"));
+Text nic(const Told& told) {
+  const bool is_dead = has_no_figure(told.finding);
+  const Text text = is_dead ? nothing_with(told) : slow_host(told);
+  if (told.finding.fine_rails == 0) return text;
+  return fmt::format("{}; it {} over {} of {}", text, is_dead ? "works" : "is fine", told.finding.fine_rails,
+                     counted(told.finding.other_rails - (told.findings - 1), "other rail"));
 }
 
 /// `; both hosts are fine with others`, or which one is; empty: neither is.
-Text fine_hosts(const Sweep& sweep, const Finding& finding) {
-  const auto [first, second] = finding.fine_hosts;
+Text fine_hosts(const Told& told) {
+  const auto [first, second] = told.finding.fine_hosts;
   if (first && second) return "; both hosts are fine with others";
-  return first || second ? fmt::format("; {} is fine with others", host_of(sweep, finding, first ? 0 : 1)) : "";
+  return first || second ? fmt::format("; {} is fine with others", told.host(first ? 0 : 1)) : "";
 }
 
 /// `between a and b over rail 1`, or `from a to b`.
-Text way_of(const Sweep& sweep, const Finding& finding) {
-  const std::size_t first = finding.direction == Direction::kReceives ? 1 : 0;
-  return fmt::format(fmt::runtime(finding.direction == Direction::kBoth ? "between {} and {}{}" : "from {} to {}{}"),
-                     host_of(sweep, finding, first), host_of(sweep, finding, 1 - first), over_rail(sweep, finding));
-}
+Text way(const Told& told) { return ends(told.finding.direction, told.host(0), told.host(1)) + where(told); }
 
-Text of_pair(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  const bool one_way = finding.direction != Direction::kBoth;
-  return fmt::format("the path {} is slow{}{}{}{}", way_of(sweep, finding),
-                     one_way             ? ""
-                     : finding.both_ways ? ", both directions taken together"
-                                         : ", both ways",
-                     in_kinds(sweep, finding), one_way && finding.other_way_fine ? "; the way back is fine" : "",
-                     fine_hosts(sweep, finding));
+Text path(const Told& told) {
+  const bool is_both = told.finding.direction == Direction::kBoth;
+  const std::string_view both = told.finding.both_ways ? ", both directions taken together" : ", both ways";
+  const std::string_view back = told.finding.other_way_fine ? "; the way back is fine" : "";
+  return fmt::format("the path {} is slow{}{}", way(told), is_both ? both : back, fine_hosts(told));
 }
 
 /// A slow uplink and a longer way look alike.
-Text of_leaf(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const auto all =
-      static_cast<std::int64_t>(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts.size());
-  std::int64_t slow = all;
-  if (finding.direction != Direction::kReceives) slow = std::min(slow, finding.sends.slow);
-  if (finding.direction != Direction::kSends) slow = std::min(slow, finding.receives.slow);
-  const Text who = slow == all ? "" : fmt::format("at least {} of {} hosts of ", slow, all);
-  return fmt::format("{}{} {} other {} at {:.0f} %, {}{}: slow uplinks, or farther away", who,
-                     group_name(sweep, verdict, finding.leaf), slow == all ? "reaches" : "reach", groups_word(verdict),
-                     100 * finding.ratio, by_way(finding.direction, "in both directions", "outbound", "inbound"),
-                     finding.fine_elsewhere ? ", and its hosts are fine with each other" : "");
+Text leaf(const Told& told) {
+  const Finding& finding = told.finding;
+  const auto& group = told.verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf));
+  const auto all = static_cast<std::int64_t>(group.hosts.size());
+  const std::int64_t slow = std::min({all, finding.direction == Direction::kReceives ? all : finding.sends.slow,
+                                      finding.direction == Direction::kSends ? all : finding.receives.slow});
+  return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks, or farther away",
+                     slow < all ? fmt::format("at least {} of {} hosts of ", slow, all) : "",
+                     group_name(told, finding.leaf), slow < all ? "reach" : "reaches", groups_word(told),
+                     percent_text(finding.ratio), ways(finding.direction),
+                     finding.fine_elsewhere ? "; its hosts are fine with each other" : "");
 }
 
-Text of_leaf_pair(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const bool backwards = finding.direction == Direction::kReceives;
+Text leaf_pair(const Told& told) {
+  const auto& [first, second] = std::tie(told.finding.leaf, told.finding.other_leaf);
   return fmt::format(
-      fmt::runtime(finding.direction == Direction::kBoth ? "the path between {} and {} is slow, or longer than others{}"
-                                                         : "the path from {} to {} is slow, or longer than others{}"),
-      group_name(sweep, verdict, backwards ? finding.other_leaf : finding.leaf),
-      group_name(sweep, verdict, backwards ? finding.leaf : finding.other_leaf),
-      finding.fine_elsewhere ? fmt::format("; both are fine with other {}", groups_word(verdict)) : "");
+      "the path {} is slow, or longer than others{}",
+      ends(told.finding.direction, group_name(told, first), group_name(told, second)),
+      told.finding.fine_elsewhere ? fmt::format("; both are fine with other {}", groups_word(told)) : "");
 }
 
-Text of_rail(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  const Text rail = rail_name(sweep, finding.rail);
-  if (!has_no_figure(finding))
-    return fmt::format("{} is slower than other rails on {} of {}", rail, finding.sends.slow,
-                       counted(finding.sends.shown, "host"));
-  return fmt::format("{}, though {} of {} work over other rails", nothing_of(finding, "over", rail),
-                     finding.working_partners, counted(finding.partners, "host"));
+Text rail(const Told& told) {
+  const Finding& finding = told.finding;
+  if (has_no_figure(finding))
+    return fmt::format("nothing can be measured{}, though {} of {} work over other rails", told.over,
+                       finding.working_partners, counted(finding.partners, "host"));
+  return fmt::format("{} of {} are slower{} than over other rails", finding.sends.slow,
+                     counted(finding.sends.shown, "host"), told.over);
 }
 
-Text of_device(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  const bool several = finding.devices.size() > 1;
-  const char* it = several ? "them" : "it";
-  const Text names = hosts_text(sweep, finding.hosts);
-  const auto slow = static_cast<std::int64_t>(finding.hosts.size());
-  Text text = fmt::format("{}{} slow, {}, on ", devices_text(sweep, finding, " and "),
-                          several ? ", always used together, are" : " is",
-                          by_way(finding.direction, "sending and receiving", "when sending", "when receiving"));
-  if (slow == 1 && finding.hosts_met == 1) return text + fmt::format("{}, which is fast without {}", names, it);
-  text += slow == finding.hosts_met
-              ? fmt::format("all {} hosts that used {} ({})", slow, it, names)
-              : fmt::format("{} of {} hosts that used {} ({})", slow, finding.hosts_met, it, names);
-  return finding.fine_without > 0 ? text + fmt::format("; {} of them fast without {}", finding.fine_without, it) : text;
+Text device(const Told& told) {
+  const Finding& finding = told.finding;
+  const std::string_view it = finding.devices.size() == 1 ? "it" : "them";
+  const Text fine = fmt::format("; {} of them fast without {}", finding.fine_without, it);
+  return fmt::format("{}{} slow, {}, on {} of {} that used {} ({}){}", devices_text(told, " and "),
+                     finding.devices.size() == 1 ? " is" : ", always used together, are", ways(finding.direction),
+                     finding.hosts.size(), counted(finding.hosts_met, "host"), it,
+                     hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
 }
 
-Text of_transient(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const char* what = has_no_figure(finding) ? "fails" : "is slow";
-  if (finding.hosts.size() == 1) return unsteady_text(sweep, verdict, finding);
-  return fmt::format("the path {} {} now and then, in {} of {} readings{}{}", way_of(sweep, finding), what,
-                     finding.slow, finding.readings, in_kinds(sweep, finding), fine_hosts(sweep, finding));
+/// The readings of a host with one partner in one round.
+struct Meeting {
+  std::array<std::vector<double>, 2> shares;  ///< of the usual rates, when it sends and when it receives
+  bool is_slow = false;
+};
+using Meetings = std::map<std::pair<std::int32_t, std::int32_t>, Meeting>;  // by round and partner
+
+Meetings meetings_of(const Told& told) {
+  const std::vector<std::int32_t>& slow_rounds = told.finding.slow_rounds;
+  const std::vector<float>& usual = told.verdict.usual;
+  const std::int32_t host = told.finding.hosts.at(0);
+  Meetings meetings;
+  for (std::size_t place = 0; place < told.sweep.readings.size(); ++place) {
+    const Reading& reading = told.sweep.readings[place];
+    const bool sends = reading.from == host;
+    if ((!sends && reading.to != host) || !has_worked_or_failed(reading)) continue;
+    Meeting& meeting = meetings[{reading.round, sends ? reading.to : reading.from}];
+    meeting.is_slow = std::binary_search(slow_rounds.begin(), slow_rounds.end(), reading.round);
+    if (!has_rate(reading) || reading.both_ways || place >= usual.size() || usual[place] <= 0) continue;
+    meeting.shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
+  }
+  return meetings;
 }
 
-Text of_dead(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  const Text partners =
-      finding.working_partners == finding.partners
-          ? "its partners work"
-          : fmt::format("{} of its {} {}", finding.working_partners, counted(finding.partners, "partner"),
-                        finding.working_partners == 1 ? "works" : "work");
-  return fmt::format("{}, though {} with others{}", nothing_of(finding, "with", host_of(sweep, finding, 0)), partners,
-                     finding.direction != Direction::kBoth ? ", and the other direction works" : "");
+/// In how many meetings it was slow since the first such round: `every meeting`, or `25 of 26 meetings`. Empty: that
+/// all earlier ones were fine may be chance (drawing without replacement).
+Text since_when(const Meetings& meetings, std::int32_t onset) {
+  constexpr double kMostChance = 0.01;
+  std::int64_t slow = 0;
+  std::int64_t since = 0;
+  for (const auto& [of, meeting] : meetings) {
+    slow += meeting.is_slow ? 1 : 0;
+    since += of.first >= onset ? 1 : 0;
+  }
+  double chance = 1;
+  for (std::int64_t i = 0; i < slow; ++i)
+    chance *= static_cast<double>(since - i) / static_cast<double>(std::ssize(meetings) - i);
+  if (slow == 0 || chance >= kMostChance) return "";
+  return slow == since ? "every meeting" : fmt::format("{} of {}", slow, counted(since, "meeting"));
 }
 
-Text of_dead_pair(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  return fmt::format("nothing can be measured {}, though {}both work with others", way_of(sweep, finding),
-                     finding.direction != Direction::kBoth && finding.other_way_fine ? "the way back works, and " : "");
+/// `, sending` or `, receiving` if the other direction is fine in slow meetings.
+Text which_way(const Meetings& meetings) {
+  std::array<std::vector<double>, 2> shares;
+  for (const auto& [of, meeting] : meetings) {
+    for (std::size_t way = 0; meeting.is_slow && way < 2; ++way)
+      shares.at(way).insert(shares.at(way).end(), meeting.shares.at(way).begin(), meeting.shares.at(way).end());
+  }
+  if (shares[0].empty() || shares[1].empty()) return "";
+  const double fine = 1 - VerdictSettings().tolerance;
+  const bool sends_well = median_of(shares[0]) >= fine;
+  const bool receives_well = median_of(shares[1]) >= fine;
+  return sends_well == receives_well ? "" : sends_well ? ", receiving" : ", sending";
 }
 
-Text of_wrong_data(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  if (finding.hosts.size() == 2) return fmt::format("data arrive wrong {}", way_of(sweep, finding));
-  return fmt::format("data arrive wrong with {}, from or to {} of its {}", host_of(sweep, finding, 0),
-                     finding.slow_partners, counted(finding.partners, "partner"));
+/// `rounds 2, 5-7, 11`; only the first few of many.
+Text rounds_text(const std::vector<std::int32_t>& rounds) {
+  constexpr std::size_t kMostSpans = 8;
+  const Text text = (rounds.size() == 1 ? "round " : "rounds ") + folded(rounds);
+  std::size_t end = 0;
+  for (std::size_t spans = 0; spans < kMostSpans && end != Text::npos; ++spans) end = text.find(", ", end + 1);
+  return end == Text::npos ? text : text.substr(0, end) + " and later";
 }
 
-Text of_cut_off(const Sweep& sweep, const Verdict&, const Finding& finding) {
+Text unsteady_host(const Told& told) {
+  const Finding& finding = told.finding;
+  Meetings meetings = meetings_of(told);
+  const auto slow =
+      std::count_if(meetings.begin(), meetings.end(), [](const auto& each) { return each.second.is_slow; });
+  if (slow != finding.slow) meetings.clear();  // rounds do not tell the meetings
+  const bool fails = has_no_figure(finding);
+  const Text way = which_way(meetings);
+  const std::int32_t onset = finding.slow_rounds.empty() ? 0 : finding.slow_rounds.front();
+  if (const Text since = since_when(meetings, onset); !since.empty())
+    return fmt::format("{} was fine until round {}, and {} in {} since{}", told.host(0), onset - 1,
+                       fails ? "failed" : "slow", since, way);
+  const auto all = static_cast<double>(std::max<std::int64_t>(finding.readings, 1));
+  return fmt::format("{} {}: in {} of {} meetings ({}), in {}", told.host(0),
+                     finding.slow == finding.readings ? "is slow or fails again and again"
+                     : fails                          ? "fails now and then"
+                                                      : "is slow now and then" + way,
+                     finding.slow, finding.readings, percent_text(static_cast<double>(finding.slow) / all),
+                     rounds_text(finding.slow_rounds));
+}
+
+Text unsteady_path(const Told& told) {
+  const Finding& finding = told.finding;
+  return fmt::format("the path {} {} now and then, in {} of {} readings{}", way(told),
+                     has_no_figure(finding) ? "fails" : "is slow", finding.slow, finding.readings, fine_hosts(told));
+}
+
+Text dead_host(const Told& told) {
+  const auto& [working, all] = std::tie(told.finding.working_partners, told.finding.partners);
+  const Text some = fmt::format("{} of its {} {}", working, counted(all, "partner"), working == 1 ? "works" : "work");
+  return fmt::format("{}, though {} with others{}", nothing_with(told), working == all ? "its partners work" : some,
+                     told.finding.direction == Direction::kBoth ? "" : ", and the other direction works");
+}
+
+Text dead_path(const Told& told) {
+  const bool is_back_fine = told.finding.direction != Direction::kBoth && told.finding.other_way_fine;
+  return fmt::format("nothing can be measured {}, though {}both work with others", way(told),
+                     is_back_fine ? "the way back works, and " : "");
+}
+
+Text wrong_data(const Told& told) {
+  if (is_path(told.finding)) return "data arrive wrong " + way(told);
+  return fmt::format("data arrive wrong with {}, from or to {} of its {}", told.host(0), told.finding.slow_partners,
+                     counted(told.finding.partners, "partner"));
+}
+
+Text cut_off(const Told& told) {
   return fmt::format("{} work with each other, and nothing can be measured between them and the others",
-                     hosts_text(sweep, finding.hosts));
+                     hosts_text(told.sweep, told.finding.hosts));
 }
 
-Text of_all(const Sweep&, const Verdict&, const Finding&) {
+Text everything(const Told&) {
   return "the usual bandwidth is below the expected one (--expect), even where pairs are fastest";
 }
 
-/// Which of the two hosts of a pair, or the path, may be to blame.
-Text suspects_of_pair(const Sweep& sweep, const Finding& finding) {
-  const auto [first, second] = finding.fine_hosts;
-  if (first && second) return "the path or chance is";
-  if (first || second) return fmt::format("{} or the path is", host_of(sweep, finding, first ? 1 : 0));
-  return "one of the hosts or the path is";
+/// Which of the hosts, or what between them, may be to blame.
+Text suspects(const Told& told) {
+  const auto [first, second] = told.finding.fine_hosts;
+  if (told.finding.hosts.size() == 1) return "the host or its partners are";
+  if (!is_path(told.finding) || first == second)
+    return first ? "the path or chance is" : "one of the hosts or a path is";
+  return told.host(first ? 1 : 0) + " or the path is";
 }
 
-Text of_undecided(const Sweep& sweep, const Verdict&, const Finding& finding) {
-  const std::size_t hosts = finding.hosts.size();
-  const char* any_more = hosts == 1 && has_no_figure(finding) && finding.has_worked ? " any more" : "";
-  const Text where = hosts == 2 ? way_of(sweep, finding) + in_kinds(sweep, finding)
-                     : hosts == 1
-                         ? fmt::format("with {}{}{}", host_of(sweep, finding, 0), any_more, over_rail(sweep, finding))
-                         : fmt::format("between {}{}", hosts_text(sweep, finding.hosts), over_rail(sweep, finding));
-  if (finding.small_pass) return fmt::format("small messages pass {}, and large ones do not: MTU on the path?", where);
+Text undecided(const Told& told) {
+  const Finding& finding = told.finding;
+  const bool has_failed = has_no_figure(finding);
+  Text place = is_path(finding) ? way(told)
+                                : fmt::format("{} {}{}", finding.hosts.size() == 1 ? "with" : "between",
+                                              hosts_text(told.sweep, finding.hosts), where(told));
+  if (finding.hosts.size() == 1 && has_failed && finding.has_worked) place += " any more";
+  if (finding.small_pass) return fmt::format("small messages pass {}, and large ones do not: MTU on the path?", place);
   return fmt::format("{} {}, and the readings cannot tell whether {} to blame",
-                     has_no_figure(finding) ? "nothing could be measured" : "bandwidth is low", where,
-                     hosts == 1   ? Text("the host or its partners are")
-                     : hosts == 2 ? suspects_of_pair(sweep, finding)
-                                  : Text("one of the hosts or a path is"));
+                     has_failed ? "nothing could be measured" : "bandwidth is low", place, suspects(told));
 }
 
-using Words = std::array<std::string_view, 2>;  // for one and several
-constexpr Words kHosts = {"host", "hosts"};
-constexpr Words kPaths = {"path", "paths"};
-constexpr Words kSlow = {"is slow", "are slow"};
-constexpr Words kFar = {"is slow towards the others", "are slow towards the others"};
-constexpr Words kNothing = {"carries nothing", "carry nothing"};
-constexpr Words kDelivers = {"delivers wrong data", "deliver wrong data"};
-constexpr Words kGroups = {"group of hosts", "groups of hosts"};
-constexpr Words kGroupPaths = {"path between groups", "paths between groups"};
-constexpr Words kLeafPaths = {"path between leaves", "paths between leaves"};
-constexpr Words kRails = {"rail", "rails"};
-constexpr Words kEverywhere = {"is slow everywhere", "are slow everywhere"};
-constexpr Words kUnsteady = {"is unsteady", "are unsteady"};
-constexpr Words kWrong = {"has wrong data", "have wrong data"};
-constexpr Words kDeadNic = {"has a dead NIC", "have dead NICs"};
-constexpr Words kSlowNic = {"has a slow NIC", "have slow NICs"};
-constexpr Words kPorts = {"switch port", "switch ports"};
-constexpr Words kNone = {"", ""};
 constexpr int kHostNext = kSweepAgain | kHostPorts;
 constexpr int kPathNext = kPairAgain | kSwitches;
+constexpr std::string_view kFar = "slow towards the others";
+constexpr std::string_view kWrong = "delivering wrong data";
+constexpr std::string_view kLeavesTitle = "Slow path of leaves";
+constexpr std::string_view kSettledBy = "readings of {} with healthy hosts";
 
 /// All kinds in the order of the headline, where a host counts once, as the first of these that is said of it.
 constexpr auto make_kinds() {
-  using Lists = HostLists;
+  using Of = HostLists;
   using enum Blame;
   using enum Form;
+  constexpr Fold kAlone = Fold::kNone;
   return std::to_array<FindingKind>({
-      {kAll, kAny, "ALL SLOW", "", kNone, kNone, &Lists::slow, of_all, kSwitches},
-      {kCutOff, kAny, "CUT OFF", "", kHosts, {"is cut off", "are cut off"}, &Lists::cut_off, of_cut_off, kSwitches},
-      {kDead, kAny, "DEAD HOST", "", kHosts, {"is dead", "are dead"}, &Lists::dead, of_dead, kUptime | kWithHealthy},
-      {kWrongData, kOfPath, "WRONG DATA", "Path with wrong data", kPaths, kDelivers, &Lists::fine, of_wrong_data,
-       kPathNext},
-      {kWrongData, kAny, "WRONG DATA", "", kHosts, kWrong, &Lists::wrong_data, of_wrong_data, kHostNext},
-      {kHost, kAny, "SLOW HOST", "", kHosts, kSlow, &Lists::slow, of_host, kHostNext},
-      {kNic, kNoFigure, "DEAD NIC", "", kHosts, kDeadNic, &Lists::slow, of_nic, kHostNext},
-      {kNic, kAny, "SLOW NIC", "", kHosts, kSlowNic, &Lists::slow, of_nic, kHostNext},
-      {kTransient, kOfPath, "UNSTEADY", "Unsteady path", kPaths, kUnsteady, &Lists::fine, of_transient, kPathNext},
-      {kTransient, kAny, "UNSTEADY", "", kHosts, kUnsteady, &Lists::unsteady, of_transient, kHostNext},
-      {kLeaf, kFound, "SLOW GROUP", "Slow group", kGroups, kFar, &Lists::fine, of_leaf, kSwitches},
-      {kLeaf, kAny, "SLOW LEAF", "Slow leaf", {"leaf", "leaves"}, kFar, &Lists::fine, of_leaf, kSwitches},
-      {kLeafPair, kFound, "SLOW SPINE", "Slow path of leaves", kGroupPaths, kSlow, &Lists::fine, of_leaf_pair,
-       kSwitches},
-      {kLeafPair, kAny, "SLOW SPINE", "Slow path of leaves", kLeafPaths, kSlow, &Lists::fine, of_leaf_pair, kSwitches},
-      {kRail, kNoFigure, "DEAD RAIL", "Dead rail", kRails, kNothing, &Lists::fine, of_rail, kSwitches},
-      {kRail, kAny, "SLOW RAIL", "Slow rail", kRails, kEverywhere, &Lists::fine, of_rail, kSwitches},
-      {kDevice, kOneNic, "SLOW NIC", "Slow NIC", {"NIC", "NICs"}, kSlow, &Lists::fine, of_device, kDevices},
-      {kDevice, kOneGpu, "SLOW GPU", "Slow GPU", {"GPU", "GPUs"}, kSlow, &Lists::fine, of_device, kDevices},
-      {kDevice, kOnePort, "SLOW PORT", "Slow switch port", kPorts, kSlow, &Lists::fine, of_device, kDevices},
-      {kDevice, kAny, "SLOW DEVICE", "Slow device", {"device", "devices"}, kSlow, &Lists::fine, of_device, kDevices},
-      {kPair, kAny, "SLOW PATH", "Slow path", kPaths, kSlow, &Lists::fine, of_pair, kPathNext},
-      {kDeadPair, kAny, "DEAD PATH", "Dead path", kPaths, kNothing, &Lists::fine, of_dead_pair, kPairAgain | kPing},
-      {kUndecided, kAny, "CANNOT TELL", "", kNone, kNone, &Lists::suspect, of_undecided, kSweepAgain},
+      {kAll, kAny, "ALL SLOW", "", "", "", &Of::slow, everything, kSwitches, kAlone},
+      {kCutOff, kAny, "CUT OFF", "", "host", "cut off", &Of::cut_off, cut_off, kSwitches, kAlone},
+      {kDead, kAny, "DEAD HOST", "", "host", "dead", &Of::dead, dead_host, kUptime | kWithHealthy},
+      {kWrongData, kOfPath, "WRONG DATA", "Path with wrong data", "path", kWrong, &Of::fine, wrong_data, kPathNext},
+      {kWrongData, kAny, "WRONG DATA", "", "host", kWrong, &Of::wrong_data, wrong_data, kHostNext},
+      {kHost, kAny, "SLOW HOST", "", "host", "slow", &Of::slow, slow_host, kHostNext},
+      {kNic, kNoFigure, "DEAD NIC", "", "NIC", "dead", &Of::slow, nic, kHostNext},
+      {kNic, kAny, "SLOW NIC", "", "NIC", "slow", &Of::slow, nic, kHostNext},
+      {kTransient, kOfPath, "UNSTEADY", "Unsteady path", "path", "unsteady", &Of::fine, unsteady_path, kPathNext},
+      {kTransient, kAny, "UNSTEADY", "", "host", "unsteady", &Of::unsteady, unsteady_host, kHostNext},
+      {kLeaf, kFound, "SLOW GROUP", "Slow group", "group", kFar, &Of::fine, leaf, kSwitches, kAlone},
+      {kLeaf, kAny, "SLOW LEAF", "Slow leaf", "leaf", kFar, &Of::fine, leaf, kSwitches, kAlone},
+      {kLeafPair, kFound, "SLOW SPINE", kLeavesTitle, "group-to-group path", "slow", &Of::fine, leaf_pair, kSwitches,
+       kAlone},
+      {kLeafPair, kAny, "SLOW SPINE", kLeavesTitle, "leaf-to-leaf path", "slow", &Of::fine, leaf_pair, kSwitches,
+       kAlone},
+      {kRail, kNoFigure, "DEAD RAIL", "Dead rail", "rail", "dead", &Of::fine, rail, kSwitches},
+      {kRail, kAny, "SLOW RAIL", "Slow rail", "rail", "slow", &Of::fine, rail, kSwitches},
+      {kDevice, kOneNic, "SLOW NIC", "Slow NIC", "NIC", "slow", &Of::fine, device, kDevices, kAlone},
+      {kDevice, kOneGpu, "SLOW GPU", "Slow GPU", "GPU", "slow", &Of::fine, device, kDevices, kAlone},
+      {kDevice, kOnePort, "SLOW PORT", "Slow switch port", "switch port", "slow", &Of::fine, device, kDevices, kAlone},
+      {kDevice, kAny, "SLOW DEVICE", "Slow device", "device", "slow", &Of::fine, device, kDevices, kAlone},
+      {kPair, kAny, "SLOW PATH", "Slow path", "path", "slow", &Of::fine, path, kPathNext},
+      {kDeadPair, kAny, "DEAD PATH", "Dead path", "path", "dead", &Of::fine, dead_path, kPairAgain | kPing},
+      {kUndecided, kAny, "CANNOT TELL", "", "", "", &Of::suspect, undecided, kSweepAgain, Fold::kOpen, kSettledBy},
   });
 }
 constexpr auto kKinds = make_kinds();
-
-/// Whether every value of Blame has a row for all of its findings.
-constexpr bool is_complete() {
-  for (std::size_t blame = 0; blame < names_of(Blame()).size(); ++blame) {
-    const auto covers = [&](const FindingKind& kind) {
-      return kind.blame == static_cast<Blame>(blame) && kind.form == Form::kAny;
-    };
-    if (std::count_if(kKinds.begin(), kKinds.end(), covers) != 1) return false;
-  }
-  return true;
-}
-static_assert(is_complete());
 
 bool has_form(const Sweep& sweep, const Verdict& verdict, const Finding& finding, Form form) {
   const auto is = [&](DeviceKind kind) {
@@ -343,20 +392,36 @@ bool has_form(const Sweep& sweep, const Verdict& verdict, const Finding& finding
   return true;
 }
 
-/// Whom findings of one kind are about: folded hosts or paths.
-Text subject_of(const Sweep& sweep, std::span<const Finding* const> alike) {
-  std::vector<std::array<std::int32_t, 2>> paths;
-  std::vector<std::int32_t> hosts;
-  bool to = false;
-  for (const Finding* finding : alike) {
-    hosts.insert(hosts.end(), finding->hosts.begin(), finding->hosts.end());
-    if (!is_path(*finding)) continue;
-    const std::size_t first = finding->direction == Direction::kReceives ? 1 : 0;
-    paths.push_back({finding->hosts[first], finding->hosts[1 - first]});
-    to = to || finding->direction != Direction::kBoth;
-  }
-  if (paths.size() == alike.size()) return fmt::format("{}", paths_text(sweep, sorted_unique(std::move(paths)), to));
-  return hosts_text(sweep, sorted_unique(std::move(hosts)));
+/// The sentence on findings that differ at most in their rails.
+Text sentence_of_one(const Sweep& sweep, const Verdict& verdict, const Alike& alike, const Text& over) {
+  const Finding& worst = *alike.front();
+  return kind_of(sweep, verdict, worst).text({sweep, verdict, worst, over, static_cast<std::int64_t>(alike.size())});
+}
+
+/// The sentence on findings on several hosts or paths, each with its rails unless these are the same for all:
+/// `2 hosts have slow NICs: node07 over rail 1; node12 over rails [2-3]`.
+Text sentence_of_several(const Sweep& sweep, const Verdict& verdict, const Alike& alike) {
+  const Finding& worst = *alike.front();
+  std::map<std::vector<std::int32_t>, Alike> by_hosts;
+  for (const Finding* finding : alike) by_hosts[finding->hosts].push_back(finding);
+  std::map<Text, Alike> by_rails;
+  for (const auto& [hosts, findings] : by_hosts) by_rails[over_rails(sweep, findings)].push_back(findings.front());
+  const Text over = by_rails.size() == 1 ? by_rails.begin()->first : "";
+  std::vector<Text> subjects;
+  for (const auto& [rails, findings] : by_rails)
+    subjects.push_back(subject_of(sweep, findings) + (by_rails.size() > 1 ? rails : ""));
+  const Text who = fmt::format("{}", fmt::join(subjects, "; "));
+  if (worst.blame == Blame::kUndecided)
+    return fmt::format("{}{}, and the readings cannot tell which hosts or paths are to blame: {}",
+                       has_no_figure(worst) ? "nothing could be measured" : "bandwidth is low", over, who);
+  const FindingKind& kind = kind_of(sweep, verdict, worst);
+  const Text both = is_path(worst) ? ", both ways" : "";
+  const Text one = is_path(worst) ? "" : ", " + ways(worst.direction);
+  return fmt::format(
+      "{}{}{}: {}{}",
+      counted_being(kind.blame == Blame::kNic ? alike.size() : by_hosts.size(), kind.noun, kind.adjective), over,
+      worst.direction == Direction::kBoth ? both : one, who,
+      kind.blame == Blame::kTransient ? "; " + sentence_of_one(sweep, verdict, {&worst}, over) : "");
 }
 
 }  // namespace
@@ -369,95 +434,43 @@ const FindingKind& kind_of(const Sweep& sweep, const Verdict& verdict, const Fin
   });
 }
 
-bool has_no_figure(const Finding& finding) { return finding.failed > 0 && finding.rate <= 0; }
-
-std::string gb_per_s(double rate) {
-  constexpr int kAnyWidth = 16;
-  return readable(rate / 1e9, kAnyWidth);
+bool differ_in_hosts(const Alike& alike) {
+  return std::any_of(alike.begin(), alike.end(),
+                     [&](const Finding* finding) { return finding->hosts != alike.front()->hosts; });
 }
 
-std::string sentence(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  return kind_of(sweep, verdict, finding).text(sweep, verdict, finding);
+Text subject_of(const Sweep& sweep, const Alike& alike) {
+  std::vector<std::array<std::int32_t, 2>> paths;
+  std::vector<std::int32_t> hosts;
+  for (const Finding* finding : alike) {
+    hosts.insert(hosts.end(), finding->hosts.begin(), finding->hosts.end());
+    const std::size_t first = finding->direction == Direction::kReceives ? 1 : 0;
+    if (is_path(*finding)) paths.push_back({finding->hosts[first], finding->hosts[1 - first]});
+  }
+  if (paths.size() < alike.size()) return hosts_text(sweep, sorted_unique(std::move(hosts)));
+  return paths_text(sweep, sorted_unique(std::move(paths)), alike.front()->direction != Direction::kBoth);
 }
 
-std::string sentence(const Sweep& sweep, const Verdict& verdict, std::span<const Finding* const> alike) {
-  const Finding& worst = *alike.front();
-  if (alike.size() == 1) return sentence(sweep, verdict, worst);
+std::string counted_being(std::size_t number, std::string_view noun, std::string_view adjective) {
+  const std::string things = noun == "leaf" && number != 1 ? fmt::format("{} leaves", number) : counted(number, noun);
+  return fmt::format("{} {} {}", things, number == 1 ? "is" : "are", adjective);
+}
+
+bool is_alike(const Sweep& sweep, const Verdict& verdict, const Finding& worst, const Finding& finding) {
   const FindingKind& kind = kind_of(sweep, verdict, worst);
-  const std::string what =
-      worst.blame == Blame::kUndecided
-          ? fmt::format("{}, and the readings cannot tell which hosts or paths are to blame",
-                        has_no_figure(worst) ? "nothing could be measured" : "bandwidth is low")
-          : fmt::format("{} {} {}{}", alike.size(), kind.nouns[1], kind.predicates[1], over_rail(sweep, worst));
-  const std::string way = is_path(worst) ? by_way(worst.direction, ", both ways", "", "")
-                                         : by_way(worst.direction, "", ", when they send", ", when they receive");
-  return fmt::format("{}{}: {}{}", what, way, subject_of(sweep, alike),
-                     worst.blame == Blame::kTransient ? "; " + sentence(sweep, verdict, worst) : "");
+  if (kind.fold == Fold::kNone || &kind != &kind_of(sweep, verdict, finding)) return false;
+  if (kind.fold == Fold::kOpen && has_no_figure(worst) != has_no_figure(finding)) return false;
+  const auto said_of = [&](const Finding& each) { return sentence_of_one(sweep, verdict, {&each}, ""); };
+  if (worst.other_rail >= 0 || finding.other_rail >= 0) return false;
+  if (worst.hosts == finding.hosts && said_of(worst) != said_of(finding)) return false;
+  const bool has_reason = finding.reason.empty() || finding.reason == worst.reason;
+  return kind.fold == Fold::kOpen ||
+         (worst.direction == finding.direction && has_reason && 2 * (1 - finding.ratio) >= 1 - worst.ratio);
 }
 
-std::string extent(const Finding& finding) {
-  if (finding.blame == Blame::kWrongData)
-    return fmt::format("{} of {} with wrong data", finding.slow, counted(finding.readings, "reading"));
-  if (has_no_figure(finding))
-    return finding.blame == Blame::kTransient ? "no figure in these meetings" : "no figure at all";
-  const auto [sends, receives] = finding.ratios;
-  std::string text = fmt::format("{} GB/s where {} are expected: {:.0f} % of it", gb_per_s(finding.rate),
-                                 gb_per_s(finding.expected), 100 * finding.ratio);
-  if (std::min(sends, receives) <= 0 || std::abs(sends - receives) < VerdictSettings().tolerance) return text;
-  return fmt::format("{}; {:.0f} % sending, {:.0f} % receiving", text, 100 * sends, 100 * receives);
-}
-
-std::string extent(const Sweep& sweep, std::span<const Finding* const> alike) {
-  constexpr std::size_t kMostNamed = 5;
-  const Finding& worst = *alike.front();
-  if (alike.size() == 1 || has_no_figure(worst) || worst.blame == Blame::kWrongData) return extent(worst);
-  std::vector<std::string> each;
-  for (const Finding* finding : alike.first(std::min(alike.size(), kMostNamed))) {
-    each.push_back(fmt::format("{} {:.0f} %", subject_of(sweep, {&finding, 1}), 100 * finding->ratio));
-  }
-  const auto [least, most] = std::minmax_element(
-      alike.begin(), alike.end(), [](const Finding* a, const Finding* b) { return a->ratio < b->ratio; });
-  std::string range = fmt::format("{:.0f}", 100 * (*least)->ratio);
-  if (const std::string highest = fmt::format("{:.0f}", 100 * (*most)->ratio); highest != range)
-    range += " to " + highest;
-  return fmt::format("{} % of the bandwidth expected: {}{}", range, fmt::join(each, ", "),
-                     alike.size() > kMostNamed ? "..." : "");
-}
-
-std::string evidence(const Finding& finding) {
-  if (finding.blame == Blame::kTransient && finding.hosts.size() == 1) {
-    std::string text = fmt::format("{}, slow ones with {}", counted(finding.readings, "meeting"),
-                                   counted(finding.partners, "partner"));
-    return finding.failed > 0 ? fmt::format("{}; {} without a figure", text, counted(finding.failed, "reading")) : text;
-  }
-  std::string text = counted(finding.readings, "reading");
-  if (finding.hosts.empty() && finding.partners > 0) text += fmt::format(" of {}", counted(finding.partners, "host"));
-  const bool of_device = finding.blame == Blame::kDevice;
-  if (finding.hosts.size() == 1 || of_device) text += fmt::format(" with {}", counted(finding.partners, "partner"));
-  if (has_no_figure(finding) && finding.failed == finding.readings) return text + ", none of them with a figure";
-  if (finding.failed > 0) text += fmt::format(", {} of them without a figure", finding.failed);
-  const bool of_data = finding.blame == Blame::kWrongData;
-  if (!is_path(finding) || of_data || has_no_figure(finding) || finding.slow == 0) return text;
-  return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
-}
-
-std::string chance_in_words(double chance) {
-  constexpr double kSmallest = 1e-6;
-  if (chance > 0.5) return "not at all: sweeps of healthy hosts look like this as well";
-  if (chance > 0.01)
-    return fmt::format("{:.0f} of 100 sweeps of healthy hosts look like this", std::ceil(100 * chance));
-  if (chance < kSmallest) return "cannot be chance";
-  const double sweeps = std::pow(10, std::floor(-std::log10(chance) + 1e-9));
-  return fmt::format("fewer than 1 of {} sweeps of healthy hosts look like this",
-                     with_commas(static_cast<std::uint64_t>(std::llround(sweeps))));
-}
-
-std::string certainty(const Finding& finding) {
-  if (finding.blame == Blame::kAll) return "it is compared with --expect, so no probability applies";
-  if (finding.blame == Blame::kWrongData) return "data were compared, so no probability applies";
-  std::string text = chance_in_words(finding.false_alarm);
-  if (text.starts_with("cannot")) text += "; other causes can be";
-  return finding.confirmed ? text + "; seen again when measured alone" : text;
+std::string sentence(const Sweep& sweep, const Verdict& verdict, const Alike& alike) {
+  return differ_in_hosts(alike) ? sentence_of_several(sweep, verdict, alike)
+                                : sentence_of_one(sweep, verdict, alike, over_rails(sweep, alike));
 }
 
 }  // namespace fabricbench::cluster

@@ -1,6 +1,7 @@
 #include "cluster/report/map_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
 #include "cluster/robust.h"
 #include "cluster/structure/likeness.h"
 #include "common/core/wording.h"
@@ -104,16 +105,6 @@ void fill(const std::vector<Entry>& entries, std::vector<float>& shares) {
   }
 }
 
-/// The name of a setting, as in the table of strata.
-std::string text_of(const Sweep& sweep, const Setting& setting) {
-  const auto& [kind, from_rail, to_rail, both_ways] = setting;
-  std::string text = sweep.kinds.empty() ? "readings" : sweep.kinds[static_cast<std::size_t>(kind)];
-  const std::string& from = sweep.rails[static_cast<std::size_t>(from_rail)];
-  const std::string& to = sweep.rails[static_cast<std::size_t>(to_rail)];
-  if (!from.empty() || !to.empty()) text += from == to ? ", rail " + from : fmt::format(", rail {} to {}", from, to);
-  return both_ways ? text + ", both directions together" : text;
-}
-
 std::vector<std::string> without_figures(const Sweep& sweep, const std::map<Setting, Usual>& usual) {
   std::map<Setting, std::int64_t> failed;
   for (const Reading& reading : sweep.readings) {
@@ -122,8 +113,10 @@ std::vector<std::string> without_figures(const Sweep& sweep, const std::map<Sett
   std::vector<std::string> lines;
   lines.reserve(failed.size());
   for (const auto& [setting, readings] : failed) {
+    Stratum stratum;
+    std::tie(stratum.kind, stratum.from_rail, stratum.to_rail, stratum.both_ways) = setting;
     lines.push_back(
-        fmt::format("{}: {}, and none has a figure", text_of(sweep, setting), counted(readings, "reading")));
+        fmt::format("{}: {}, and none has a figure", setting_text(sweep, {&stratum}), counted(readings, "reading")));
   }
   return lines;
 }
@@ -178,19 +171,21 @@ Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
   return paths;
 }
 
+constexpr auto kMarks =
+    std::to_array<std::pair<std::vector<std::string> HostLists::*, char>>({{&HostLists::suspect, kSuspectMark},
+                                                                           {&HostLists::unsteady, kUnsteadyMark},
+                                                                           {&HostLists::slow, kSlowMark},
+                                                                           {&HostLists::wrong_data, kSlowMark},
+                                                                           {&HostLists::cut_off, kDeadMark},
+                                                                           {&HostLists::dead, kDeadMark}});
+
 std::string marks_of(const Sweep& sweep, const HostLists& lists) {
   std::unordered_map<std::string_view, std::size_t> places;
   for (std::size_t host = 0; host < sweep.hosts.size(); ++host) places.emplace(sweep.hosts[host], host);
   std::string marks(sweep.hosts.size(), kNoMark);
-  const auto put = [&](const std::vector<std::string>& hosts, char mark) {
-    for (const std::string& host : hosts) marks[places.at(host)] = mark;
-  };
-  put(lists.suspect, kSuspectMark);
-  put(lists.unsteady, kUnsteadyMark);
-  put(lists.slow, kSlowMark);
-  put(lists.wrong_data, kSlowMark);
-  put(lists.cut_off, kDeadMark);
-  put(lists.dead, kDeadMark);
+  for (const auto& [list, mark] : kMarks) {
+    for (const std::string& host : lists.*list) marks[places.at(host)] = mark;
+  }
   return marks;
 }
 
@@ -201,9 +196,8 @@ std::vector<std::int32_t> by_name(const Sweep& sweep, std::string_view marks) {
   std::sort(hosts.begin(), hosts.end(), [&](std::int32_t a, std::int32_t b) {
     const auto first = static_cast<std::size_t>(a);
     const auto second = static_cast<std::size_t>(b);
-    const std::size_t first_mark = kMarksInOrder.find(marks[first]);
-    const std::size_t second_mark = kMarksInOrder.find(marks[second]);
-    return first_mark != second_mark ? first_mark < second_mark : comes_before(sweep.hosts[first], sweep.hosts[second]);
+    if (marks[first] == marks[second]) return comes_before(sweep.hosts[first], sweep.hosts[second]);
+    return kMarksInOrder.find(marks[first]) < kMarksInOrder.find(marks[second]);
   });
   return hosts;
 }

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/report/finding_words.h"
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
 #include "cluster/sweep/planned_steps.h"
 #include "common/core/plain_text.h"
 
@@ -34,7 +33,7 @@ SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Ve
   reported.readings = finding.readings;
   reported.failed = finding.failed;
   reported.partners = finding.partners;
-  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, verdict, finding), cluster::extent(finding),
+  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, verdict, finding), cluster::extent(sweep, {&finding}),
                               cluster::evidence(finding));
   return reported;
 }
@@ -67,10 +66,9 @@ SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& swe
   report.why_over = why_over;
   for (const cluster::Finding& finding : verdict.findings)
     report.findings.push_back(reported_finding(finding, verdict, sweep));
-  for (const cluster::Item& item : cluster::items_of(sweep, verdict, true)) {
-    report.said.push_back(fmt::format("{}; {}{}", cluster::sentence(sweep, verdict, item.alike),
-                                      cluster::extent(sweep, item.alike),
-                                      item.alike.size() > 1 ? "" : "; " + cluster::evidence(*item.alike.front())));
+  for (const cluster::Alike& item : cluster::items_of(sweep, verdict, true)) {
+    report.said.push_back(fmt::format("{}; {}{}", cluster::sentence(sweep, verdict, item), cluster::extent(sweep, item),
+                                      item.size() > 1 ? "" : "; " + cluster::evidence(*item.front())));
   }
   for (const cluster::FollowUp& follow_up : verdict.follow_ups) {
     std::vector<std::int32_t> hosts{follow_up.host};

@@ -3,9 +3,8 @@
 #include <cstddef>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/report/finding_words.h"
 #include "cluster/report/map_layout.h"
-#include "cluster/report/verdict_lists.h"
+#include "cluster/report/verdict_text.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -53,6 +53,9 @@ template <std::integral Number>
                      waited_text(share));
 }
 
+/// A share in percent: `50 %`.
+[[nodiscard]] inline std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
 /// Such as `1,234,567`.
 [[nodiscard]] inline std::string with_commas(std::uint64_t number) {
   std::string text = fmt::format("{}", number);
