@@ -84,7 +84,7 @@ TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {
   const Texts lines = lines_of(text_of(with_rails_and_leaves(), verdict));
   ASSERT_GE(lines.size(), 8U);
   EXPECT_EQ(lines[6].substr(0, 76), "    rdma_write_bw 1 MiB, rail mlx5_0, within a leaf                         ");
-  EXPECT_EQ(lines[7].substr(0, 76), "    rdma_write_bw 1 MiB, rail mlx5_1, both directions together, between leav");
+  EXPECT_EQ(lines[7].substr(0, 76), "    rdma_write_bw 1 MiB, rail mlx5_1, both directions together, to another l");
 }
 
 TEST(VerdictText, FoldsAlikeFindings) {
@@ -95,7 +95,7 @@ TEST(VerdictText, FoldsAlikeFindings) {
   findings[5].direction = Direction::kSends;
   const Verdict verdict = verdict_of(findings);
   const std::string text = text_of(example_sweep(), verdict);
-  EXPECT_NE(text.find("\nSLOW HOST    4 hosts are slow: node[01-04]\n    how bad     40 % to 50 "
+  EXPECT_NE(text.find("\nSLOW HOST    4 hosts are slow: node[01-04]\n    how bad     40 to 50 "
                       "% of the bandwidth expected: "
                       "node02 40 %, node01 50 %, node03 50 %, node04 50 %\n"),
             std::string::npos)

@@ -39,24 +39,19 @@ Setting setting_of(const Reading& reading) {
   return {reading.kind, reading.from_rail, reading.to_rail, reading.both_ways};
 }
 
-struct Usual {
-  double rate = 0;            // bytes per second
-  std::int64_t largest = 0;   // readings of its largest stratum
-  std::int64_t readings = 0;  // of all its strata
-};
+/// Whether a stratum says better than another one what is usual: the faster one, if both have enough readings.
+bool is_better(const Stratum& stratum, const Stratum& other) {
+  const bool are_enough = std::min(stratum.readings, other.readings) >= kEnoughReadings;
+  return are_enough ? stratum.centre > other.centre : stratum.readings > other.readings;
+}
 
-/// The usual rate by setting: of its fastest stratum, without strata with few readings.
-std::map<Setting, Usual> usual_by_setting(const std::vector<Stratum>& strata) {
-  std::map<Setting, Usual> usual;
+using Usual = std::map<Setting, Stratum>;
+
+Usual usual_by_setting(const std::vector<Stratum>& strata) {
+  Usual usual;
   for (const Stratum& stratum : strata) {
-    Usual& of_setting = usual[setting_of(stratum)];
-    of_setting.largest = std::max(of_setting.largest, stratum.readings);
-    of_setting.readings += stratum.readings;
-  }
-  for (const Stratum& stratum : strata) {
-    Usual& of_setting = usual[setting_of(stratum)];
-    if (stratum.readings < std::min(kEnoughReadings, of_setting.largest)) continue;
-    of_setting.rate = std::max(of_setting.rate, stratum.centre);
+    Stratum& best = usual.try_emplace(setting_of(stratum), stratum).first->second;
+    if (is_better(stratum, best)) best = stratum;
   }
   return usual;
 }
@@ -68,7 +63,7 @@ struct Entry {
   float share;
 };
 
-std::vector<Entry> entries_of(const Sweep& sweep, const std::map<Setting, Usual>& usual) {
+std::vector<Entry> entries_of(const Sweep& sweep, const Usual& usual) {
   std::vector<Entry> entries;
   entries.reserve(sweep.readings.size());
   const std::uint64_t hosts = sweep.hosts.size();
@@ -80,9 +75,9 @@ std::vector<Entry> entries_of(const Sweep& sweep, const std::map<Setting, Usual>
     const auto of_setting = usual.find(setting_of(reading));
     const bool is_judged =
         has_rate(reading) || reading.outcome == Outcome::kFailed || reading.outcome == Outcome::kWrong;
-    if (!is_judged || of_setting == usual.end() || of_setting->second.rate <= 0) continue;
+    if (!is_judged || of_setting == usual.end() || of_setting->second.centre <= 0) continue;
     const double rate = reading.outcome == Outcome::kMeasured ? static_cast<double>(reading.rate) : 0;
-    const auto share = static_cast<float>(rate / of_setting->second.rate);
+    const auto share = static_cast<float>(rate / of_setting->second.centre);
     add(reading.to, reading.from, reading.from_rail, reading.to_rail, share);
     if (reading.both_ways) add(reading.from, reading.to, reading.to_rail, reading.from_rail, share);
   }
@@ -103,22 +98,6 @@ void fill(const std::vector<Entry>& entries, std::vector<float>& shares) {
     share = std::isnan(share) ? median : std::min(share, median);
     of_rails.clear();
   }
-}
-
-std::vector<std::string> without_figures(const Sweep& sweep, const std::map<Setting, Usual>& usual) {
-  std::map<Setting, std::int64_t> failed;
-  for (const Reading& reading : sweep.readings) {
-    if (!usual.contains(setting_of(reading))) ++failed[setting_of(reading)];
-  }
-  std::vector<std::string> lines;
-  lines.reserve(failed.size());
-  for (const auto& [setting, readings] : failed) {
-    Stratum stratum;
-    std::tie(stratum.kind, stratum.from_rail, stratum.to_rail, stratum.both_ways) = setting;
-    lines.push_back(
-        fmt::format("{}: {}, and none has a figure", setting_text(sweep, {&stratum}), counted(readings, "reading")));
-  }
-  return lines;
 }
 
 constexpr std::size_t kMostDrawnHosts = 64;
@@ -249,15 +228,14 @@ std::vector<HeatBlock> blocks_of(const std::vector<Level>& levels, const Paths& 
 }  // namespace
 
 ShareMatrix share_matrix(const Sweep& sweep, const Verdict& verdict) {
-  const std::map<Setting, Usual> usual = usual_by_setting(verdict.strata);
+  const Usual usual = usual_by_setting(verdict.strata);
   ShareMatrix matrix;
   matrix.hosts = sweep.hosts.size();
   matrix.shares.assign(matrix.hosts * matrix.hosts, std::numeric_limits<float>::quiet_NaN());
   fill(entries_of(sweep, usual), matrix.shares);
   const auto most = std::max_element(
       usual.begin(), usual.end(), [](const auto& a, const auto& b) { return a.second.readings < b.second.readings; });
-  if (most != usual.end()) matrix.usual = most->second.rate;
-  matrix.left_out = without_figures(sweep, usual);
+  if (most != usual.end()) matrix.usual = most->second.centre;
   return matrix;
 }
 
@@ -270,7 +248,6 @@ std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
   const std::vector<MatrixRow> rows = rows_of(matrix);
   const HeatMap map = {sweep.hosts, rows, matrix.usual, colour, map_layout(sweep, verdict), "usual"};
   std::string text = "# Map: a line for each receiving host, a column for each sending host\n";
-  for (const std::string& line : matrix.left_out) text += fmt::format("# Not in the map: {}\n", line);
   return text + "#\n" + heat_map_lines(map) + "#\n" + heat_legend_lines(map);
 }
 

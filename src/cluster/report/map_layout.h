@@ -16,8 +16,6 @@ struct ShareMatrix {
   std::size_t hosts = 0;      ///< by their place in Sweep::hosts
   std::vector<float> shares;  ///< receiver by receiver, `hosts` senders each: not a number: not measured; 0: it failed
   double usual = 0;           ///< bytes per second of share 1, in the test, size and rails with most readings; 0: none
-  /// For people, a line each: tests, sizes and rails that are left out because all of their readings failed.
-  std::vector<std::string> left_out;
 
   [[nodiscard]] float at(std::size_t receiver, std::size_t sender) const { return shares[receiver * hosts + sender]; }
 };
@@ -27,8 +25,8 @@ struct ShareMatrix {
 [[nodiscard]] ShareMatrix share_matrix(const Sweep& sweep, const Verdict& verdict);
 
 /// A sweep as a picture of characters (common/core/heat_map.h): a line for each receiving host, a column for each
-/// sending host, in the order and with the blocks and marks of map_layout. The cells are those of share_matrix; each
-/// combination that it leaves out has a line. For more than 64 hosts it is one line that says where else to look.
+/// sending host, in the order and with the blocks and marks of map_layout. The cells are those of share_matrix. For
+/// more than 64 hosts it is one line that says where else to look.
 [[nodiscard]] std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour);
 
 /// Hosts up to this number are ordered by likeness; more would take gigabytes.

@@ -186,17 +186,25 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   return text;
 }
 
-/// What of a stratum differs between strata besides rails and directions: distance and kind of hosts.
-std::string stratum_text(const Verdict& verdict, const Stratum& stratum) {
-  std::string text;
+/// What strata that differ in rails only are of: `rdma_write_bw 1 MiB, rails mlx5_[0-7], within a leaf`.
+std::string strata_name(const Sweep& sweep, const Verdict& verdict, const std::vector<const Stratum*>& strata) {
+  const Stratum& first = *strata.front();
+  std::string text = printable(sweep.kinds[static_cast<std::size_t>(first.kind)]);
+  std::vector<std::int32_t> rails;
+  for (const Stratum* each : strata) rails.push_back(each->from_rail);
+  const std::string to = first.from_rail == first.to_rail ? "" : " to " + rails_text(sweep, {first.to_rail});
+  if (strata.size() > 1 && !to.empty())
+    text += ", between different rails";
+  else if (sweep.rails.size() > 1)
+    text += ", " + rails_text(sweep, rails) + to;
+  if (first.both_ways) text += ", both directions together";
   if (!verdict.groupings.empty()) {
-    const bool is_given = verdict.groupings.front().is_given;
-    const bool is_near = stratum.distance == 0;
-    text += is_near ? (is_given ? ", within a leaf" : ", within a group")
-                    : (is_given ? ", between leaves" : ", between groups");
-    if (!is_near && verdict.groupings.size() > 1) text += fmt::format(", {} apart", counted(stratum.distance, "level"));
+    const std::string_view group = verdict.groupings.front().is_given ? "leaf" : "group";
+    text += first.distance == 0 ? fmt::format(", within a {}", group) : fmt::format(", to another {}", group);
+    if (first.distance > 0 && verdict.groupings.size() > 1)
+      text += fmt::format(", {} apart", counted(first.distance, "level"));
   }
-  if (verdict.kinds) text += stratum.slow_kind ? ", with a slower host" : ", of faster hosts";
+  if (verdict.kinds) text += first.slow_kind ? ", with a slower host" : ", of faster hosts";
   return text;
 }
 
@@ -227,7 +235,7 @@ std::string strata_text(const Sweep& sweep, const Verdict& verdict, double toler
       sum += static_cast<double>(each->readings) * each->centre;
       scale = std::max(scale, each->scale);
     }
-    table.push_back({setting_text(sweep, line) + stratum_text(verdict, *line.front()), fmt::format("{}", readings),
+    table.push_back({strata_name(sweep, verdict, line), fmt::format("{}", readings),
                      rate_text(sum / static_cast<double>(readings)), fmt::format("{:.1f} %", 100 * scale)});
   }
   std::size_t width = 0;
@@ -325,19 +333,6 @@ std::vector<Alike> items_of(const Sweep& sweep, const Verdict& verdict, bool fol
   std::stable_sort(items.begin(), items.end(),
                    [](const Alike& a, const Alike& b) { return weight_of(a) > weight_of(b); });
   return items;
-}
-
-std::string setting_text(const Sweep& sweep, const std::vector<const Stratum*>& strata) {
-  const Stratum& first = *strata.front();
-  std::string text = sweep.kinds.empty() ? "readings" : printable(sweep.kinds[static_cast<std::size_t>(first.kind)]);
-  std::vector<std::int32_t> rails;
-  for (const Stratum* each : strata) rails.push_back(each->from_rail);
-  if (first.from_rail == first.to_rail)
-    text += sweep.rails.size() > 1 ? ", " + rails_text(sweep, rails) : "";
-  else
-    text += strata.size() > 1 ? ", between different rails"
-                              : fmt::format(", {} to {}", rails_text(sweep, rails), rails_text(sweep, {first.to_rail}));
-  return first.both_ways ? text + ", both directions together" : text;
 }
 
 std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings,

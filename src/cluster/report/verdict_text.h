@@ -180,8 +180,4 @@ struct NextCommand {
 /// places in Sweep::hosts, each once.
 [[nodiscard]] std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict);
 
-/// What strata that differ in rails only are of: `rdma_write_bw 1 MiB, rails mlx5_[0-7]`, perhaps `, both directions
-/// together`.
-[[nodiscard]] std::string setting_text(const Sweep& sweep, const std::vector<const Stratum*>& strata);
-
 }  // namespace fabricbench::cluster
