@@ -13,7 +13,7 @@ test:
 test-rdma:
 	scripts/test.sh --all --only rdma
 
-# Rewrites the tables of docs/slow-links.md.
+# Rewrites the tables of docs/slow-links-method.md.
 simulate:
 	cmake --preset ci
 	cmake --build --preset ci --target simulate_fabric

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts rows of judge.py together as the table in docs/slow-links.md.
+"""Puts rows of judge.py together as the table in docs/slow-links-method.md.
 
   bench/verdicts/judge.py --bin DIR --all --hosts 8,64 --sweeps 20 --seed 1 --out rows.md
   bench/verdicts/summary.py rows.md                          prints the table
-  bench/verdicts/summary.py rows.md --edit docs/slow-links.md  puts it between the marks there
+  bench/verdicts/summary.py rows.md --edit docs/slow-links-method.md  puts it between the marks there
 
 A cell has what share of what was planted was found (of healthy fabrics, how many sweeps ended with 0; of failures at
 random, how many did not), the mean over its kinds, each by its sweeps, and the innocents blamed a sweep. What has not

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs sweeps over simulated fabrics and writes the results into a table of docs/slow-links.md.
+"""Runs sweeps over simulated fabrics and writes the results into a table of docs/slow-links-method.md.
 
 usage: simulate.py [--build DIR] [--runs N] [--jobs N] [--page FILE]
 
@@ -107,11 +107,11 @@ def write_into(page, text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Writes the table of simulated sweeps into docs/slow-links.md.")
+    parser = argparse.ArgumentParser(description="Writes the table of simulated sweeps into docs/slow-links-method.md.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="folder of simulate_fabric [build]")
     parser.add_argument("--runs", type=int, default=200, help="sweeps in each row [200]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="rows at the same time [processors]")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs/slow-links.md", help="page to write into")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs/slow-links-method.md", help="page to write into")
     arguments = parser.parse_args()
     program = arguments.build / "simulate_fabric"
     if not program.exists():

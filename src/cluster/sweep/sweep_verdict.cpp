@@ -33,8 +33,8 @@ SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Ve
   reported.readings = finding.readings;
   reported.failed = finding.failed;
   reported.partners = finding.partners;
-  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, verdict, finding), cluster::extent(sweep, {&finding}),
-                              cluster::evidence(finding));
+  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, verdict, finding),
+                              cluster::extent(sweep, {&finding}), cluster::evidence(finding));
   return reported;
 }
 
