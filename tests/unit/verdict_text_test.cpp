@@ -66,12 +66,12 @@ TEST(VerdictText, SaysThatLinksAreShared) {
   Verdict verdict = verdict_of({});
   EXPECT_EQ(text_of(example_sweep(), verdict).find("alone"), std::string::npos) << "nothing was compared";
   verdict.links = {.pairs = 1, .readings = 2, .slowed = 2, .alone = 12e9, .beside = 6e9, .are_shared = true};
-  EXPECT_NE(
-      text_of(example_sweep(), verdict)
-          .find("    1 pair, slow among others, reaches 12.00 GB/s alone and 6.00 GB/s among all others: links are "
-                "shared.\n    Where all hosts send at once, as in training, these get 50 % of their bandwidth. "
-                "Hosts are judged by readings with near hosts, or alone.\n"),
-      std::string::npos);
+  EXPECT_NE(text_of(example_sweep(), verdict)
+                .find("    1 pair, slow among others, reaches 12.00 GB/s alone and 6.00 GB/s among all others: links "
+                      "are shared. "
+                      "Where all hosts send at once, as in training, these get 50 % of their bandwidth.\n"
+                      "    Hosts are judged by readings with near hosts, or alone.\n"),
+            std::string::npos);
 }
 
 TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {

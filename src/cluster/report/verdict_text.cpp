@@ -29,34 +29,37 @@ constexpr std::size_t kMostLines = 60;
 struct Part {
   std::string text;
   std::size_t least = 0;
+  std::size_t lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 
-  [[nodiscard]] std::size_t lines() const {
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  }
-  [[nodiscard]] std::size_t spare() const { return lines() - std::min(lines(), least); }
+  [[nodiscard]] std::size_t spare() const { return lines - std::min(lines, least); }
 };
 
 std::size_t lines_of(const std::vector<Part>& parts) {
   return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                         [](std::size_t sum, const Part& part) { return sum + part.lines(); });
+                         [](std::size_t sum, const Part& part) { return sum + part.lines; });
 }
 
-/// Leaves lines out until at most so many are left: of the part with most to spare, then findings from the last one
+/// Leaves lines out until fewer than `most` are left: of the part with most to spare, then findings from the last one
 /// back to the second. Those are the parts behind the headline.
 std::string fitted(std::vector<Part> parts, std::size_t most, std::size_t findings) {
   const std::size_t all = lines_of(parts);
   while (all > most && lines_of(parts) >= most) {
     const auto longest = std::max_element(parts.begin(), parts.end(),
                                           [](const Part& a, const Part& b) { return a.spare() < b.spare(); });
-    if (longest->spare() == 0 && findings < 2) break;
-    if (longest->spare() == 0)
-      parts[findings--].text.clear();
+    if (longest->spare() > 0)
+      --longest->lines;
+    else if (findings > 1)
+      parts[findings--].lines = 0;
     else
-      longest->text.erase(longest->text.rfind('\n', longest->text.size() - 2) + 1);
+      break;
+  }
+  std::string text;
+  for (const Part& part : parts) {
+    std::size_t end = 0;
+    for (std::size_t shown = 0; shown < part.lines; ++shown) end = part.text.find('\n', end) + 1;
+    text.append(part.text, 0, end);
   }
   const std::size_t more = all - lines_of(parts);
-  std::string text;
-  for (const Part& part : parts) text += part.text;
   return more == 0 ? text : text + fmt::format("{} more: --long\n", counted(more, "line"));
 }
 
@@ -254,18 +257,15 @@ std::string shared_links_text(const SharedLinks& links) {
                                        counted(links.pairs, "pair"), links.pairs == 1 ? "reaches" : "reach",
                                        rate_text(links.alone), rate_text(links.beside));
   if (!links.are_shared) return text + (links.slowed == 0 ? ": other pairs are not the cause.\n" : ".\n");
-  const std::string result = share >= kHardlyLess
-                                 ? ", but less at times: links are shared"
-                                 : fmt::format(
-                                       ": links are shared.\n    Where all hosts send at once, as in training, these "
-                                       "get {} of their bandwidth",
-                                       percent_text(share));
-  return text + result + ". Hosts are judged by readings with near hosts, or alone.\n";
+  const std::string all_at_once = fmt::format(
+      " Where all hosts send at once, as in training, these get {} of their bandwidth.", percent_text(share));
+  return fmt::format("{}: links are shared.{}\n    Hosts are judged by readings with near hosts, or alone.\n", text,
+                     share < kHardlyLess ? all_at_once : "");
 }
 
 std::string measured_text(const Sweep& sweep, const Verdict& verdict, double tolerance, bool all) {
   std::set<std::int32_t> rounds;
-  for (const Reading& reading : sweep.readings) rounds.insert(reading.round);
+  for (const Reading& reading : sweep.readings) rounds.insert(rounds.end(), reading.round);
   std::string text =
       fmt::format("\nMeasured: {} in {}", counted(verdict.readings, "reading"), counted(rounds.size(), "round"));
   if (verdict.failed > 0) text += fmt::format(", {} of them without a figure", verdict.failed);
