@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -63,10 +64,8 @@ Text over_rails(const Sweep& sweep, const Alike& alike) {
     return fmt::format(" over {} of {} and {} of {}", rails_text(sweep, {first.rail}),
                        host_name(sweep, first.hosts.at(0)), rails_text(sweep, {first.other_rail}),
                        host_name(sweep, first.hosts.at(1)));
-  std::vector<std::int32_t> rails;
-  for (const Finding* finding : alike) rails.push_back(finding->rail);
-  std::erase(rails, -1);
-  return rails.empty() ? "" : " over " + rails_text(sweep, rails);
+  const Text rails = rails_text(sweep, alike, &Finding::rail);
+  return rails.empty() ? "" : " over " + rails;
 }
 
 /// The rails, and the kinds of readings if it does not show in all: ` over rail 2, in rdma_write_bw 1 MiB`.
@@ -129,7 +128,7 @@ Text nothing_with(const Told& told) {
 
 Text nic(const Told& told) {
   const bool is_dead = has_no_figure(told.finding);
-  const Text text = is_dead ? nothing_with(told) : slow_host(told);
+  Text text = is_dead ? nothing_with(told) : slow_host(told);
   if (told.finding.fine_rails == 0) return text;
   return fmt::format("{}; it {} over {} of {}", text, is_dead ? "works" : "is fine", told.finding.fine_rails,
                      counted(told.finding.other_rails - (told.findings - 1), "other rail"));
@@ -193,15 +192,17 @@ Text device(const Told& told) {
                      hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
 }
 
-/// The readings of a host with one partner in one round.
-struct Meeting {
-  std::array<std::vector<double>, 2> shares;  ///< of the usual rates, when it sends and when it receives
-  bool is_slow = false;
+/// The meetings of an unsteady host; none if its slow rounds do not tell the slow ones.
+struct Meetings {
+  std::set<std::pair<std::int32_t, std::int32_t>> all;  ///< by round and partner
+  std::array<std::vector<double>, 2> slow_shares;       ///< of the usual rates, when it sends and when it receives
 };
-using Meetings = std::map<std::pair<std::int32_t, std::int32_t>, Meeting>;  // by round and partner
+
+bool is_slow_round(const Finding& finding, std::int32_t round) {
+  return std::binary_search(finding.slow_rounds.begin(), finding.slow_rounds.end(), round);
+}
 
 Meetings meetings_of(const Told& told) {
-  const std::vector<std::int32_t>& slow_rounds = told.finding.slow_rounds;
   const std::vector<float>& usual = told.verdict.usual;
   const std::int32_t host = told.finding.hosts.at(0);
   Meetings meetings;
@@ -209,43 +210,41 @@ Meetings meetings_of(const Told& told) {
     const Reading& reading = told.sweep.readings[place];
     const bool sends = reading.from == host;
     if ((!sends && reading.to != host) || !has_worked_or_failed(reading)) continue;
-    Meeting& meeting = meetings[{reading.round, sends ? reading.to : reading.from}];
-    meeting.is_slow = std::binary_search(slow_rounds.begin(), slow_rounds.end(), reading.round);
-    if (!has_rate(reading) || reading.both_ways || place >= usual.size() || usual[place] <= 0) continue;
-    meeting.shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
+    meetings.all.emplace(reading.round, sends ? reading.to : reading.from);
+    const bool has_share = has_rate(reading) && !reading.both_ways && place < usual.size() && usual[place] > 0;
+    if (has_share && is_slow_round(told.finding, reading.round))
+      meetings.slow_shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
   }
-  return meetings;
+  const auto slow = std::count_if(meetings.all.begin(), meetings.all.end(),
+                                  [&](const auto& of) { return is_slow_round(told.finding, of.first); });
+  return slow == told.finding.slow ? meetings : Meetings();
 }
 
 /// In how many meetings it was slow since the first such round: `every meeting`, or `25 of 26 meetings`. Empty: that
 /// all earlier ones were fine may be chance (drawing without replacement).
-Text since_when(const Meetings& meetings, std::int32_t onset) {
+Text since_when(const Finding& finding, const Meetings& meetings) {
   constexpr double kMostChance = 0.01;
   std::int64_t slow = 0;
   std::int64_t since = 0;
-  for (const auto& [of, meeting] : meetings) {
-    slow += meeting.is_slow ? 1 : 0;
-    since += of.first >= onset ? 1 : 0;
+  for (const auto& [round, partner] : meetings.all) {
+    slow += is_slow_round(finding, round) ? 1 : 0;
+    since += slow > 0 ? 1 : 0;
   }
   double chance = 1;
   for (std::int64_t i = 0; i < slow; ++i)
-    chance *= static_cast<double>(since - i) / static_cast<double>(std::ssize(meetings) - i);
+    chance *= static_cast<double>(since - i) / static_cast<double>(std::ssize(meetings.all) - i);
   if (slow == 0 || chance >= kMostChance) return "";
   return slow == since ? "every meeting" : fmt::format("{} of {}", slow, counted(since, "meeting"));
 }
 
 /// `, sending` or `, receiving` if the other direction is fine in slow meetings.
 Text which_way(const Meetings& meetings) {
-  std::array<std::vector<double>, 2> shares;
-  for (const auto& [of, meeting] : meetings) {
-    for (std::size_t way = 0; meeting.is_slow && way < 2; ++way)
-      shares.at(way).insert(shares.at(way).end(), meeting.shares.at(way).begin(), meeting.shares.at(way).end());
-  }
-  if (shares[0].empty() || shares[1].empty()) return "";
+  auto [sent, received] = meetings.slow_shares;
+  if (sent.empty() || received.empty()) return "";
   const double fine = 1 - VerdictSettings().tolerance;
-  const bool sends_well = median_of(shares[0]) >= fine;
-  const bool receives_well = median_of(shares[1]) >= fine;
-  return sends_well == receives_well ? "" : sends_well ? ", receiving" : ", sending";
+  const bool sends_well = median_of(sent) >= fine;
+  if (sends_well == (median_of(received) >= fine)) return "";
+  return sends_well ? ", receiving" : ", sending";
 }
 
 /// `rounds 2, 5-7, 11`; only the first few of many.
@@ -259,16 +258,12 @@ Text rounds_text(const std::vector<std::int32_t>& rounds) {
 
 Text unsteady_host(const Told& told) {
   const Finding& finding = told.finding;
-  Meetings meetings = meetings_of(told);
-  const auto slow =
-      std::count_if(meetings.begin(), meetings.end(), [](const auto& each) { return each.second.is_slow; });
-  if (slow != finding.slow) meetings.clear();  // rounds do not tell the meetings
+  const Meetings meetings = meetings_of(told);
   const bool fails = has_no_figure(finding);
   const Text way = which_way(meetings);
-  const std::int32_t onset = finding.slow_rounds.empty() ? 0 : finding.slow_rounds.front();
-  if (const Text since = since_when(meetings, onset); !since.empty())
-    return fmt::format("{} was fine until round {}, and {} in {} since{}", told.host(0), onset - 1,
-                       fails ? "failed" : "slow", since, way);
+  if (const Text since = since_when(finding, meetings); !since.empty())
+    return fmt::format("{} was fine until round {}, and {} in {} since{}", told.host(0),
+                       finding.slow_rounds.front() - 1, fails ? "failed" : "slow", since, way);
   const auto all = static_cast<double>(std::max<std::int64_t>(finding.readings, 1));
   return fmt::format("{} {}: in {} of {} meetings ({}), in {}", told.host(0),
                      finding.slow == finding.readings ? "is slow or fails again and again"
@@ -408,6 +403,7 @@ Text sentence_of_several(const Sweep& sweep, const Verdict& verdict, const Alike
   for (const auto& [hosts, findings] : by_hosts) by_rails[over_rails(sweep, findings)].push_back(findings.front());
   const Text over = by_rails.size() == 1 ? by_rails.begin()->first : "";
   std::vector<Text> subjects;
+  subjects.reserve(by_rails.size());
   for (const auto& [rails, findings] : by_rails)
     subjects.push_back(subject_of(sweep, findings) + (by_rails.size() > 1 ? rails : ""));
   const Text who = fmt::format("{}", fmt::join(subjects, "; "));

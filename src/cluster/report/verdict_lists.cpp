@@ -56,7 +56,8 @@ std::size_t number_of(const Sweep& sweep, const Verdict& verdict, const FindingK
   for (const Finding& finding : verdict.findings) {
     if (&kind_of(sweep, verdict, finding) != &kind) continue;
     const std::vector<std::int32_t>& which = finding.blame == Blame::kDevice ? finding.devices : finding.hosts;
-    if (of_hosts && std::includes(before.begin(), before.end(), which.begin(), which.end())) continue;
+    const auto was_said = [&](std::int32_t host) { return before.contains(host); };
+    if (of_hosts && std::all_of(which.begin(), which.end(), was_said)) continue;
     if (of_hosts) said.insert(which.begin(), which.end());
     const bool of_rail = finding.blame == Blame::kRail || finding.blame == Blame::kNic;
     things.emplace(sorted_unique(which), finding.leaf, finding.other_leaf, of_rail ? finding.rail : -1);
@@ -246,11 +247,13 @@ std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) 
   return listed_names(names);
 }
 
-std::string rails_text(const Sweep& sweep, const std::vector<std::int32_t>& rails) {
+std::string rails_text(const Sweep& sweep, std::vector<std::int32_t> rails) {
+  std::erase(rails, -1);
   std::vector<std::string> names;
-  for (const std::int32_t rail : sorted_unique(rails)) names.push_back(sweep.rails.at(static_cast<std::size_t>(rail)));
+  for (const std::int32_t rail : sorted_unique(std::move(rails)))
+    names.push_back(sweep.rails.at(static_cast<std::size_t>(rail)));
   if (names.size() == 1) return names[0].empty() ? "a rail without a name" : "rail " + printable(names[0]);
-  return "rails " + listed_names(names);
+  return names.empty() ? "" : "rails " + listed_names(names);
 }
 
 std::string paths_text(const Sweep& sweep, std::vector<std::array<std::int32_t, 2>> paths, bool to) {

@@ -193,13 +193,11 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
 std::string strata_name(const Sweep& sweep, const Verdict& verdict, const std::vector<const Stratum*>& strata) {
   const Stratum& first = *strata.front();
   std::string text = printable(sweep.kinds[static_cast<std::size_t>(first.kind)]);
-  std::vector<std::int32_t> rails;
-  for (const Stratum* each : strata) rails.push_back(each->from_rail);
   const std::string to = first.from_rail == first.to_rail ? "" : " to " + rails_text(sweep, {first.to_rail});
   if (strata.size() > 1 && !to.empty())
     text += ", between different rails";
   else if (sweep.rails.size() > 1)
-    text += ", " + rails_text(sweep, rails) + to;
+    text += ", " + rails_text(sweep, strata, &Stratum::from_rail) + to;
   if (first.both_ways) text += ", both directions together";
   if (!verdict.groupings.empty()) {
     const std::string_view group = verdict.groupings.front().is_given ? "leaf" : "group";
@@ -286,11 +284,9 @@ std::string notes_text(const Verdict& verdict) {
 /// The line on follow-ups that differ in rails only.
 std::string question_text(const Sweep& sweep, const std::vector<const FollowUp*>& question) {
   const FollowUp& first = *question.front();
-  std::vector<std::int32_t> rails;
-  for (const FollowUp* each : question) rails.push_back(each->rail);
   return fmt::format("    {} with {}{}: {}; {}{}\n", host_name(sweep, first.host),
                      first.other < 0 ? "any healthy host" : host_name(sweep, first.other),
-                     sweep.rails.size() > 1 ? " over " + rails_text(sweep, rails) : "",
+                     sweep.rails.size() > 1 ? " over " + rails_text(sweep, question, &FollowUp::rail) : "",
                      counted(first.readings, "more reading"), printable(first.why),
                      question.size() > 1 ? fmt::format(", and {} more like it", question.size() - 1) : "");
 }

@@ -162,8 +162,15 @@ struct NextCommand {
 [[nodiscard]] std::string listed_names(std::span<const std::string> names);
 [[nodiscard]] std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts);
 
-/// `rail mlx5_1`, `rails mlx5_[0-7]`. Empty if there are none.
-[[nodiscard]] std::string rails_text(const Sweep& sweep, const std::vector<std::int32_t>& rails);
+/// `rail mlx5_1`, `rails mlx5_[0-7]`, of places in Sweep::rails. Empty if there are none; -1 is none.
+[[nodiscard]] std::string rails_text(const Sweep& sweep, std::vector<std::int32_t> rails);
+template <typename Thing, typename Place>
+[[nodiscard]] std::string rails_text(const Sweep& sweep, const std::vector<const Thing*>& things, Place Thing::*rail) {
+  std::vector<std::int32_t> rails;
+  rails.reserve(things.size());
+  for (const Thing* thing : things) rails.push_back(thing->*rail);
+  return rails_text(sweep, std::move(rails));
+}
 
 /// Paths, grouped by hosts that many of them share: `node10 - node[02,15]; node31 - node07`. `to`: from the first host
 /// to the second.
