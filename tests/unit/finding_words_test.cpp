@@ -279,6 +279,23 @@ TEST(FindingWords, SaySinceWhenAHostIsSlow) {
   EXPECT_TRUE(unclear.said().starts_with("node01 is slow now and then: in 20 of 40 meetings"));
 }
 
+TEST(FindingWords, SayWhoseMeetingsAreSlow) {
+  Met met(
+      42, [](int, int other) { return other < 4 ? 0.5 : 1; }, 0.5);
+  met.verdict.groupings = {east_and_west()};
+  EXPECT_TRUE(met.said().ends_with(", in every meeting with hosts of its leaf, and in no other")) << met.said();
+  Met others(
+      42, [](int, int other) { return other < 4 ? 1 : 0.5; }, 0.5);
+  others.verdict.groupings = {east_and_west()};
+  EXPECT_TRUE(others.said().ends_with(", in every meeting with hosts outside its leaf, and in no other"));
+}
+
+TEST(FindingWords, SayThatItFallsEvenly) {
+  Met met(
+      60, [](int round, int) { return 1 - 0.01 * round; }, 1);
+  EXPECT_TRUE(met.said().ends_with("; it falls evenly, from 93 % to 48 % of the bandwidth expected")) << met.said();
+}
+
 TEST(FindingWords, SayHowSure) {
   const struct {
     double false_alarm;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +12,6 @@
 
 #include "cluster/report/verdict_text.h"
 #include "cluster/robust.h"
-#include "cluster/sorted_unique.h"
 #include "common/core/plain_text.h"
 #include "common/core/wording.h"
 
@@ -154,8 +152,7 @@ Text path(const Told& told) {
 /// A slow uplink and a longer way look alike.
 Text leaf(const Told& told) {
   const Finding& finding = told.finding;
-  const auto& group = told.verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf));
-  const auto all = static_cast<std::int64_t>(group.hosts.size());
+  const std::int64_t all = std::ssize(leaf_of(told.verdict, finding).hosts);
   const std::int64_t slow = std::min({all, finding.direction == Direction::kReceives ? all : finding.sends.slow,
                                       finding.direction == Direction::kSends ? all : finding.receives.slow});
   return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks, or farther away",
@@ -192,11 +189,11 @@ Text device(const Told& told) {
                      hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
 }
 
-/// The meetings of an unsteady host; none if its slow rounds do not tell the slow ones.
-struct Meetings {
-  std::set<std::pair<std::int32_t, std::int32_t>> all;  ///< by round and partner
-  std::array<std::vector<double>, 2> slow_shares;       ///< of the usual rates, when it sends and when it receives
-};
+/// Shares of the usual rates, when a host sends and when it receives.
+using Shares = std::array<std::vector<double>, 2>;
+
+/// The meetings of an unsteady host, by round and partner; none if its slow rounds do not tell the slow ones.
+using Meetings = std::map<std::pair<std::int32_t, std::int32_t>, Shares>;
 
 bool is_slow_round(const Finding& finding, std::int32_t round) {
   return std::binary_search(finding.slow_rounds.begin(), finding.slow_rounds.end(), round);
@@ -210,41 +207,88 @@ Meetings meetings_of(const Told& told) {
     const Reading& reading = told.sweep.readings[place];
     const bool sends = reading.from == host;
     if ((!sends && reading.to != host) || !has_worked_or_failed(reading)) continue;
-    meetings.all.emplace(reading.round, sends ? reading.to : reading.from);
-    const bool has_share = has_rate(reading) && !reading.both_ways && place < usual.size() && usual[place] > 0;
-    if (has_share && is_slow_round(told.finding, reading.round))
-      meetings.slow_shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
+    Shares& shares = meetings[{reading.round, sends ? reading.to : reading.from}];
+    if (has_rate(reading) && !reading.both_ways && place < usual.size() && usual[place] > 0)
+      shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
   }
-  const auto slow = std::count_if(meetings.all.begin(), meetings.all.end(),
-                                  [&](const auto& of) { return is_slow_round(told.finding, of.first); });
-  return slow == told.finding.slow ? meetings : Meetings();
+  const auto slow = std::count_if(meetings.begin(), meetings.end(),
+                                  [&](const auto& each) { return is_slow_round(told.finding, each.first.first); });
+  return slow == told.finding.slow && slow > 0 ? meetings : Meetings();
 }
 
-/// In how many meetings it was slow since the first such round: `every meeting`, or `25 of 26 meetings`. Empty: that
-/// all earlier ones were fine may be chance (drawing without replacement).
-Text since_when(const Finding& finding, const Meetings& meetings) {
+/// In how many meetings with a property it was slow: `every meeting`, or `25 of 26 meetings`. Empty: others were slow
+/// too, or that they were fine may be chance (drawing without replacement).
+template <typename Property>
+Text only_in(const Finding& finding, const Meetings& meetings, Property has_it) {
   constexpr double kMostChance = 0.01;
   std::int64_t slow = 0;
-  std::int64_t since = 0;
-  for (const auto& [round, partner] : meetings.all) {
-    slow += is_slow_round(finding, round) ? 1 : 0;
-    since += slow > 0 ? 1 : 0;
+  std::int64_t with = 0;
+  for (const auto& [of, shares] : meetings) {
+    const bool has = has_it(of.first, of.second);
+    if (!has && is_slow_round(finding, of.first)) return "";
+    slow += is_slow_round(finding, of.first) ? 1 : 0;
+    with += has ? 1 : 0;
   }
   double chance = 1;
   for (std::int64_t i = 0; i < slow; ++i)
-    chance *= static_cast<double>(since - i) / static_cast<double>(std::ssize(meetings.all) - i);
+    chance *= static_cast<double>(with - i) / static_cast<double>(std::ssize(meetings) - i);
   if (slow == 0 || chance >= kMostChance) return "";
-  return slow == since ? "every meeting" : fmt::format("{} of {}", slow, counted(since, "meeting"));
+  return slow == with ? "every meeting" : fmt::format("{} of {}", slow, counted(with, "meeting"));
+}
+
+/// `, in every meeting with hosts of its leaf, and in no other`, or outside it; empty: with any partner.
+Text with_whom(const Told& told, const Meetings& meetings) {
+  if (told.verdict.groupings.empty()) return "";
+  const Grouping& grouping = told.verdict.groupings.front();
+  const auto own = std::find_if(grouping.groups.begin(), grouping.groups.end(),
+                                [&](const Group& group) { return has_host(group, told.finding.hosts.at(0)); });
+  if (own == grouping.groups.end()) return "";
+  for (const bool inside : {true, false}) {
+    const Text with = only_in(told.finding, meetings,
+                              [&](std::int32_t, std::int32_t other) { return has_host(*own, other) == inside; });
+    if (!with.empty())
+      return fmt::format(", in {} with hosts {} its {}, and in no other", with, inside ? "of" : "outside",
+                         grouping.is_given ? "leaf" : "group");
+  }
+  return "";
+}
+
+/// The shares in some meetings, by their places and rounds.
+template <typename Wanted>
+Shares shares_in(const Meetings& meetings, Wanted is_wanted) {
+  Shares all;
+  for (std::size_t place = 0; const auto& [of, shares] : meetings) {
+    const bool wanted = is_wanted(place++, of.first);
+    for (std::size_t way = 0; wanted && way < 2; ++way)
+      all.at(way).insert(all.at(way).end(), shares.at(way).begin(), shares.at(way).end());
+  }
+  return all;
 }
 
 /// `, sending` or `, receiving` if the other direction is fine in slow meetings.
-Text which_way(const Meetings& meetings) {
-  auto [sent, received] = meetings.slow_shares;
+Text which_way(const Finding& finding, const Meetings& meetings) {
+  auto [sent, received] =
+      shares_in(meetings, [&](std::size_t, std::int32_t round) { return is_slow_round(finding, round); });
   if (sent.empty() || received.empty()) return "";
   const double fine = 1 - VerdictSettings().tolerance;
   const bool sends_well = median_of(sent) >= fine;
   if (sends_well == (median_of(received) >= fine)) return "";
   return sends_well ? ", receiving" : ", sending";
+}
+
+/// `; it falls evenly, from 98 % to 55 %...` if each quarter of the meetings is slower than the last by the tolerance.
+Text trend(const Meetings& meetings) {
+  constexpr std::size_t kParts = 4;
+  std::array<double, kParts> medians{};
+  for (std::size_t part = 0; part < kParts; ++part) {
+    auto [sent, received] =
+        shares_in(meetings, [&](std::size_t place, std::int32_t) { return kParts * place / meetings.size() == part; });
+    if (sent.empty() || received.empty()) return "";
+    medians.at(part) = std::min(median_of(sent), median_of(received));
+    if (part > 0 && medians.at(part) > medians.at(part - 1) - VerdictSettings().tolerance) return "";
+  }
+  return fmt::format("; it falls evenly, from {} to {} of the bandwidth expected", percent_text(medians.front()),
+                     percent_text(medians.back()));
 }
 
 /// `rounds 2, 5-7, 11`; only the first few of many.
@@ -260,17 +304,20 @@ Text unsteady_host(const Told& told) {
   const Finding& finding = told.finding;
   const Meetings meetings = meetings_of(told);
   const bool fails = has_no_figure(finding);
-  const Text way = which_way(meetings);
-  if (const Text since = since_when(finding, meetings); !since.empty())
-    return fmt::format("{} was fine until round {}, and {} in {} since{}", told.host(0),
-                       finding.slow_rounds.front() - 1, fails ? "failed" : "slow", since, way);
+  const Text way = which_way(finding, meetings);
+  const Text more = with_whom(told, meetings) + trend(meetings);
+  const Text since = only_in(finding, meetings,
+                             [&](std::int32_t round, std::int32_t) { return round >= finding.slow_rounds.front(); });
+  if (!since.empty())
+    return fmt::format("{} was fine until round {}, and {} in {} since{}{}", told.host(0),
+                       finding.slow_rounds.front() - 1, fails ? "failed" : "slow", since, way, more);
   const auto all = static_cast<double>(std::max<std::int64_t>(finding.readings, 1));
-  return fmt::format("{} {}: in {} of {} meetings ({}), in {}", told.host(0),
+  return fmt::format("{} {}: in {} of {} meetings ({}), in {}{}", told.host(0),
                      finding.slow == finding.readings ? "is slow or fails again and again"
                      : fails                          ? "fails now and then"
                                                       : "is slow now and then" + way,
                      finding.slow, finding.readings, percent_text(static_cast<double>(finding.slow) / all),
-                     rounds_text(finding.slow_rounds));
+                     rounds_text(finding.slow_rounds), more);
 }
 
 Text unsteady_path(const Told& told) {
@@ -428,28 +475,6 @@ const FindingKind& kind_of(const Sweep& sweep, const Verdict& verdict, const Fin
   return *std::find_if(kKinds.begin(), kKinds.end(), [&](const FindingKind& kind) {
     return kind.blame == finding.blame && has_form(sweep, verdict, finding, kind.form);
   });
-}
-
-bool differ_in_hosts(const Alike& alike) {
-  return std::any_of(alike.begin(), alike.end(),
-                     [&](const Finding* finding) { return finding->hosts != alike.front()->hosts; });
-}
-
-Text subject_of(const Sweep& sweep, const Alike& alike) {
-  std::vector<std::array<std::int32_t, 2>> paths;
-  std::vector<std::int32_t> hosts;
-  for (const Finding* finding : alike) {
-    hosts.insert(hosts.end(), finding->hosts.begin(), finding->hosts.end());
-    const std::size_t first = finding->direction == Direction::kReceives ? 1 : 0;
-    if (is_path(*finding)) paths.push_back({finding->hosts[first], finding->hosts[1 - first]});
-  }
-  if (paths.size() < alike.size()) return hosts_text(sweep, sorted_unique(std::move(hosts)));
-  return paths_text(sweep, sorted_unique(std::move(paths)), alike.front()->direction != Direction::kBoth);
-}
-
-std::string counted_being(std::size_t number, std::string_view noun, std::string_view adjective) {
-  const std::string things = noun == "leaf" && number != 1 ? fmt::format("{} leaves", number) : counted(number, noun);
-  return fmt::format("{} {} {}", things, number == 1 ? "is" : "are", adjective);
 }
 
 bool is_alike(const Sweep& sweep, const Verdict& verdict, const Finding& worst, const Finding& finding) {

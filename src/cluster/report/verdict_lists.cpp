@@ -152,12 +152,17 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   return lists;
 }
 
+bool has_host(const Group& group, std::int32_t host) {
+  return std::find(group.hosts.begin(), group.hosts.end(), host) != group.hosts.end();
+}
+
+const Group& leaf_of(const Verdict& verdict, const Finding& finding) {
+  return verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf));
+}
+
 bool is_of_slow_leaf(const Verdict& verdict, std::int32_t host, std::int32_t other) {
   return std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
-    if (finding.blame != Blame::kLeaf) return false;
-    const auto& hosts = verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf)).hosts;
-    const auto has = [&](std::int32_t each) { return std::find(hosts.begin(), hosts.end(), each) != hosts.end(); };
-    return has(host) != has(other);
+    return finding.blame == Blame::kLeaf && crosses(leaf_of(verdict, finding), host, other);
   });
 }
 
@@ -277,6 +282,28 @@ std::string paths_text(const Sweep& sweep, std::vector<std::array<std::int32_t, 
     texts.push_back(fmt::format("{} {} {}", side == 0 ? one : all, to ? "to" : "-", side == 0 ? all : one));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+bool differ_in_hosts(const Alike& alike) {
+  return std::any_of(alike.begin(), alike.end(),
+                     [&](const Finding* finding) { return finding->hosts != alike.front()->hosts; });
+}
+
+std::string subject_of(const Sweep& sweep, const Alike& alike) {
+  std::vector<std::array<std::int32_t, 2>> paths;
+  std::vector<std::int32_t> hosts;
+  for (const Finding* finding : alike) {
+    hosts.insert(hosts.end(), finding->hosts.begin(), finding->hosts.end());
+    const std::size_t first = finding->direction == Direction::kReceives ? 1 : 0;
+    if (is_path(*finding)) paths.push_back({finding->hosts[first], finding->hosts[1 - first]});
+  }
+  if (paths.size() < alike.size()) return hosts_text(sweep, sorted_unique(std::move(hosts)));
+  return paths_text(sweep, sorted_unique(std::move(paths)), alike.front()->direction != Direction::kBoth);
+}
+
+std::string counted_being(std::size_t number, std::string_view noun, std::string_view adjective) {
+  const std::string things = noun == "leaf" && number != 1 ? fmt::format("{} leaves", number) : counted(number, noun);
+  return fmt::format("{} {} {}", things, number == 1 ? "is" : "are", adjective);
 }
 
 }  // namespace fabricbench::cluster

@@ -180,6 +180,16 @@ template <typename Thing, typename Place>
 /// each by itself.
 [[nodiscard]] std::vector<Alike> items_of(const Sweep& sweep, const Verdict& verdict, bool fold);
 
+[[nodiscard]] bool has_host(const Group& group, std::int32_t host);
+
+/// The leaf that a finding is on.
+[[nodiscard]] const Group& leaf_of(const Verdict& verdict, const Finding& finding);
+
+/// Whether a path takes the uplinks of a leaf.
+[[nodiscard]] inline bool crosses(const Group& leaf, std::int32_t host, std::int32_t other) {
+  return has_host(leaf, host) != has_host(leaf, other);
+}
+
 /// Whether a path takes the uplinks of a leaf with a finding, which explains it.
 [[nodiscard]] bool is_of_slow_leaf(const Verdict& verdict, std::int32_t host, std::int32_t other);
 
