@@ -153,18 +153,30 @@ TEST(VerdictText, FoldsWhatWasMeasuredOverAlikeRails) {
   EXPECT_NE(text_of(sweep, verdict).find(", rail mlx5_1"), std::string::npos) << "another bandwidth";
 }
 
-TEST(VerdictText, DoesNotAskAboutPathsOfASlowLeaf) {
+TEST(VerdictText, FoldsTheHostsAndPathsOfASlowLeaf) {
   Finding leaf = finding_of(Blame::kLeaf, {});
   leaf.leaf = 0;
-  Verdict verdict = verdict_of({leaf, finding_of(Blame::kHost, {1})});
+  Finding dead = failing(finding_of(Blame::kDead, {3}));
+  Verdict verdict = verdict_of({leaf, finding_of(Blame::kHost, {1}), finding_of(Blame::kPair, {2, 6}), dead});
   verdict.groupings = {east_and_west()};
-  verdict.follow_ups = {{0, 5, 0, 2, "slow"}, {6, 7, 0, 2, "slow"}, {7, 6, 1, 2, "slow"}};
+  verdict.follow_ups = {{0, 5, 0, 2, "slow"}, {5, 0, 1, 2, "slow"}, {6, 7, 0, 2, "slow"}, {7, 6, 1, 2, "slow"}};
   const std::string text = text_of(with_rails_and_leaves(), verdict);
+  EXPECT_NE(
+      text.find("\n    with it     node02 is slow with all partners, sending and receiving; 6.00 GB/s where 12.00 are "
+                "expected: 50 % of it\n                the path between node03 and node07 is slow"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n                1 suspect path to other hosts\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nDEAD HOST "), std::string::npos);
+  EXPECT_EQ(text.find("\nSLOW HOST "), std::string::npos);
   EXPECT_NE(text.find("decide:\n    node07 with node08 over rails mlx5_[0-1]: 2 more readings; slow, and 1 more like "
                       "it\n"),
             std::string::npos)
       << text;
   EXPECT_EQ(suspect_paths(verdict).size(), 1U);
+  const std::string all = text_of(with_rails_and_leaves(), verdict, {.all = true});
+  EXPECT_EQ(all.find("with it"), std::string::npos) << all;
+  EXPECT_NE(all.find("\nSLOW HOST    node02 "), std::string::npos) << all;
 }
 
 TEST(VerdictText, HasALimitedNumberOfLines) {

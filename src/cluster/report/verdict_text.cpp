@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,6 +75,39 @@ std::string painted(const std::string& text, std::string_view colour, const Verd
 
 std::string line(std::string_view label, std::string_view text) { return fmt::format("    {:<10}  {}\n", label, text); }
 
+/// The leaf with a finding of its own that another finding is on: a host of it or one of its paths is slow or unsteady.
+const Finding* slow_leaf_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
+  const FindingKind& kind = kind_of(sweep, verdict, finding);
+  const bool of_host = kind.hosts == &HostLists::slow || kind.hosts == &HostLists::unsteady;
+  const bool of_path = is_path(finding) && finding.blame != Blame::kWrongData;
+  if ((!of_host && !of_path) || has_no_figure(finding)) return nullptr;
+  const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& leaf) {
+    const auto has = [&](std::int32_t host) { return has_host(leaf_of(verdict, leaf), host); };
+    return leaf.blame == Blame::kLeaf && std::any_of(finding.hosts.begin(), finding.hosts.end(), has);
+  });
+  return found == verdict.findings.end() ? nullptr : &*found;
+}
+
+/// What a slow leaf explains besides: findings on its hosts and paths, and suspect paths.
+std::string within_text(const Sweep& sweep, const Verdict& verdict, const Finding& leaf) {
+  Verdict inner;
+  inner.groupings = verdict.groupings;
+  std::copy_if(verdict.findings.begin(), verdict.findings.end(), std::back_inserter(inner.findings),
+               [&](const Finding& finding) { return slow_leaf_of(sweep, verdict, finding) == &leaf; });
+  std::vector<std::string> texts;
+  for (const Alike& each : items_of(sweep, inner, true))
+    texts.push_back(fmt::format("{}; {}", sentence(sweep, verdict, each), extent(sweep, each)));
+  std::set<std::pair<std::int32_t, std::int32_t>> suspects;
+  for (const FollowUp& each : verdict.follow_ups) {
+    if (each.other >= 0 && crosses(leaf_of(verdict, leaf), each.host, each.other))
+      suspects.insert(std::minmax(each.host, each.other));
+  }
+  if (!suspects.empty()) texts.push_back(counted(suspects.size(), "suspect path") + " to other hosts");
+  std::string text;
+  for (const std::string& each : texts) text += line(text.empty() ? "with it" : "", each);
+  return text;
+}
+
 std::string item_text(const Sweep& sweep, const Verdict& verdict, const Alike& alike, const HostLists& lists,
                       const VerdictStyle& style) {
   const Finding& worst = *alike.front();
@@ -81,6 +116,7 @@ std::string item_text(const Sweep& sweep, const Verdict& verdict, const Alike& a
                                  sentence(sweep, verdict, alike));
   text += line("how bad", extent(sweep, alike));
   if (!worst.reason.empty()) text += line("reason", printable(worst.reason));
+  if (worst.blame == Blame::kLeaf && !style.all) text += within_text(sweep, verdict, worst);
   text += line("rests on", (alike.size() == 1 ? "" : "of the worst: ") + evidence(worst));
   text += line("how sure", certainty(worst));
   if (const std::string open = open_follow_up(sweep, verdict, worst); !open.empty()) text += line("to settle", open);
@@ -319,6 +355,7 @@ double weight_of(const Alike& alike) {
 std::vector<Alike> items_of(const Sweep& sweep, const Verdict& verdict, bool fold) {
   std::vector<Alike> items;
   for (const Finding& finding : verdict.findings) {
+    if (fold && slow_leaf_of(sweep, verdict, finding) != nullptr) continue;  // told with its leaf
     const auto known = std::find_if(items.begin(), items.end(), [&](const Alike& item) {
       return fold && is_alike(sweep, verdict, *item.front(), finding);
     });
