@@ -278,7 +278,7 @@ TEST(VerdictHeadline, CountsHostsPathsAndWhatIsOpen) {
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kTransient, {0})}, "1 host is slow; 7 of 8 hosts are fine"},
       {{finding_of(Blame::kTransient, {0, 1})}, "1 path is unsteady; all 8 hosts are fine"},
       {{finding_of(Blame::kHost, {0}), finding_of(Blame::kHost, {1}), finding_of(Blame::kUndecided, {0, 1})},
-       "2 hosts are slow; 6 of 8 hosts are fine"},
+       "2 hosts are slow, 1 more finding is undecided; 6 of 8 hosts are fine"},
       {{finding_of(Blame::kAll, {})}, "Everything is slower than expected; 0 of 8 hosts are fine"},
   };
   for (const auto& [findings, expected] : cases) {

@@ -195,6 +195,15 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   }
   add(lists.suspect.size(), "host", "suspect");
   add(suspect_paths(verdict).size(), "path", "suspect");
+  const auto is_suspect = [&](std::int32_t host) {
+    const std::string& name = sweep.hosts[static_cast<std::size_t>(host)];
+    return std::find(lists.suspect.begin(), lists.suspect.end(), name) != lists.suspect.end();
+  };
+  const auto more = std::count_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+    return finding.blame == Blame::kUndecided && !is_suspect_path(finding) &&
+           std::none_of(finding.hosts.begin(), finding.hosts.end(), is_suspect);
+  });
+  add(static_cast<std::size_t>(more), "more finding", "undecided");
   if (parts.empty())
     parts.push_back(verdict.judged == Judged::kUnknown ? why_unknown(sweep, verdict) : "nothing is slow");
   parts.front().front() = static_cast<char>(std::toupper(static_cast<unsigned char>(parts.front().front())));
