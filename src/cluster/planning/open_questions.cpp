@@ -44,22 +44,22 @@ std::vector<const FollowUp*> add_all(const std::vector<WantedPair>& wanted, Roun
 }
 
 /// What comparable readings have in common: kind, rails, and whether they are of both directions together.
-using Alike = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+using Comparable = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
 
 template <typename Readings>
-Alike alike(const Readings& readings) {
+Comparable alike(const Readings& readings) {
   return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
 }
 
 /// What comparable readings reach at best, whatever the distance of their hosts: the upper part of their rates, and the
 /// centre of their fastest stratum, which may have few of them.
-std::map<Alike, double> fastest_rates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
+std::map<Comparable, double> fastest_rates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
   constexpr double kUpper = 0.9;  // robust to a tenth of outliers
-  std::map<Alike, std::vector<float>> rates;
+  std::map<Comparable, std::vector<float>> rates;
   for (const Reading& reading : sweep.readings) {
     if (has_rate(reading)) rates[alike(reading)].push_back(reading.rate);
   }
-  std::map<Alike, double> fastest;
+  std::map<Comparable, double> fastest;
   for (auto& [key, own] : rates) fastest[key] = (1 - tolerance) * quantile(own, kUpper);
   for (const Stratum& stratum : verdict.strata) {
     double& rate = fastest[alike(stratum)];
@@ -163,7 +163,7 @@ std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
   constexpr double kScales = 3;
   constexpr double kMostNoise = 0.2;  // where pairs share links, what they get scatters by more
   constexpr double kFew = 0.02;       // of the readings: outliers of a healthy network
-  const std::map<Alike, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
+  const std::map<Comparable, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
   std::vector<SlowReading> slow;
   std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
   std::int64_t all = 0;

@@ -28,7 +28,7 @@ constexpr std::size_t kMostLinesOfOne = 25;
 constexpr std::size_t kMostLines = 60;
 
 /// A part of the report. If the report is too long, it ends after its first lines, `least` or more.
-struct Part {
+struct Block {
   std::string text;
   std::size_t least = 0;
   std::size_t lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -36,18 +36,18 @@ struct Part {
   [[nodiscard]] std::size_t spare() const { return lines - std::min(lines, least); }
 };
 
-std::size_t lines_of(const std::vector<Part>& parts) {
+std::size_t lines_of(const std::vector<Block>& parts) {
   return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                         [](std::size_t sum, const Part& part) { return sum + part.lines; });
+                         [](std::size_t sum, const Block& part) { return sum + part.lines; });
 }
 
 /// Leaves lines out until fewer than `most` are left: of the part with most to spare, then findings from the last one
 /// back to the second. Those are the parts behind the headline.
-std::string fitted(std::vector<Part> parts, std::size_t most, std::size_t findings) {
+std::string fitted(std::vector<Block> parts, std::size_t most, std::size_t findings) {
   const std::size_t all = lines_of(parts);
   while (all > most && lines_of(parts) >= most) {
     const auto longest = std::max_element(parts.begin(), parts.end(),
-                                          [](const Part& a, const Part& b) { return a.spare() < b.spare(); });
+                                          [](const Block& a, const Block& b) { return a.spare() < b.spare(); });
     if (longest->spare() > 0)
       --longest->lines;
     else if (findings > 1)
@@ -56,7 +56,7 @@ std::string fitted(std::vector<Part> parts, std::size_t most, std::size_t findin
       break;
   }
   std::string text;
-  for (const Part& part : parts) {
+  for (const Block& part : parts) {
     std::size_t end = 0;
     for (std::size_t shown = 0; shown < part.lines; ++shown) end = part.text.find('\n', end) + 1;
     text.append(part.text, 0, end);
@@ -375,7 +375,7 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
   const std::string_view colour = verdict.judged == Judged::kClean  ? kGood
                                   : verdict.judged == Judged::kSlow ? kBad
                                                                     : kDoubtful;
-  std::vector<Part> parts{{painted(headline(sweep, verdict) + ".", colour, style) + "\n", 1}};
+  std::vector<Block> parts{{painted(headline(sweep, verdict) + ".", colour, style) + "\n", 1}};
   for (const Alike& item : items)
     parts.push_back({item_text(sweep, verdict, item, lists, style), &item == &items.front() ? 6U : 3U});
   parts.push_back({unexplained_text(sweep, verdict), 2});
