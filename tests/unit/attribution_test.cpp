@@ -266,18 +266,6 @@ TEST(Attribution, OnePercentOfOutliersBlamesNobody) {
   }
 }
 
-/// The network gets slower until the end, when pairs are measured alone.
-TEST(Attribution, APairThatIsMeasuredAloneLaterIsNotBlamedForDrift) {
-  const FabricPlan plan = clean_fabric(16);
-  Sweep sweep = again_and_again(plan, 60);
-  for (Reading& each : sweep.readings) {
-    if (each.from == 4 && each.to == 9 && each.round < 15) each.rate *= 0.8F;  // once, and so it is measured again
-  }
-  for (const Meeting& pair : {Meeting{0, 1}, Meeting{2, 3}, Meeting{4, 9}}) measure_again(plan, pair, 5, sweep);
-  for (Reading& each : sweep.readings) each.rate *= 1 - 0.006F * static_cast<float>(each.round);
-  EXPECT_TRUE(judge(sweep).findings.empty());
-}
-
 /// Rounds differ by some percent. The last one was fast, which says nothing of those in which a pair is measured alone.
 TEST(Attribution, WhatTheLastRoundHasByChanceIsNotExpectedOfPairsThatAreMeasuredAloneLater) {
   const FabricPlan plan = clean_fabric(48);
@@ -291,24 +279,6 @@ TEST(Attribution, WhatTheLastRoundHasByChanceIsNotExpectedOfPairsThatAreMeasured
     each.rate *= is_pair ? 0.93F : 1 + chance;
   }
   EXPECT_TRUE(judge(sweep).findings.empty());
-}
-
-/// The network is 16 % slower at times, and in the next such time one pair is measured alone, again and again.
-TEST(Attribution, APairThatIsMeasuredAloneAtASlowTimeIsNotBlamedForIt) {
-  for (const float rate : {1.0F, 0.6F}) {
-    const FabricPlan plan = clean_fabric(48);
-    Sweep sweep = sweep_of(plan);
-    const std::int32_t last = sweep.readings.back().round;
-    for (Reading& each : sweep.readings) {
-      if (each.round >= 12 && each.round < 24) each.rate *= 0.84F;
-      if (each.from == 4 && each.to == 9) each.rate *= 0.75F;  // by chance, and so it is measured again
-    }
-    measure_again(plan, {4, 9}, 6, sweep);
-    for (Reading& each : sweep.readings) {
-      if (each.round > last) each.rate *= 0.86F * rate;
-    }
-    EXPECT_EQ(with_blame(judge(sweep), Blame::kPair).empty(), rate == 1.0F);
-  }
 }
 
 /// Where a partner has two readings, one outlier makes their median slow.
@@ -357,24 +327,6 @@ TEST(Attribution, AHostNearTheToleranceIsToldOfFewHosts) {
       EXPECT_LE(verdict.findings.size(), named ? 1U : 0U) << hosts << " hosts, seed " << seed;
     }
   }
-}
-
-/// Each direction by itself may be so slow by chance, both together may not.
-TEST(Attribution, APairThatIsSlowBothWaysIsMeasuredAgainThoughReadingsScatter) {
-  int asked = 0;
-  int asked_of_healthy = 0;
-  for (unsigned seed = 1; seed <= 20; ++seed) {
-    for (const bool healthy : {false, true}) {
-      FabricPlan plan =
-          clean_fabric(48, healthy ? std::vector<std::string>{} : std::vector<std::string>{"pair:3:9:0.78"});
-      plan.sigma = 0.05;
-      plan.seed = seed;
-      const Verdict verdict = judge(sweep_of(plan));
-      (healthy ? asked_of_healthy : asked) += healthy ? !verdict.follow_ups.empty() : asks_about(verdict, 3, 9);
-    }
-  }
-  EXPECT_GE(asked, 19);
-  EXPECT_EQ(asked_of_healthy, 0);
 }
 
 }  // namespace attribution_test

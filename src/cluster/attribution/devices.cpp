@@ -260,11 +260,6 @@ void add_way(const Model& model, const DeviceReadings& readings, const Peeled& p
   slow.fast_elsewhere = united(slow.fast_elsewhere, peeled.suspicion.fast_elsewhere);
 }
 
-/// Whether a direction is as slow as the other one, though the evidence is weaker.
-bool is_slow_alike(const Model& model, const Suspicion& other, const UnitScore& score) {
-  return other.score.informative >= 2 && other.score.median < std::min(score.median / 2, model.slow / 2);
-}
-
 }  // namespace
 
 std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readings) {
@@ -291,22 +286,6 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
   // After the loop, since a reading may be over a blamed device and over one that is not.
   for (const Peeled* each : blamed) set_slow(model, readings.entries_of(*each->effect), true);
   return found;
-}
-
-bool add_other_ways(Model& model, const DeviceReadings& readings, std::vector<SlowDevices>& devices) {
-  bool added = false;
-  for (SlowDevices& slow : devices) {
-    if (slow.sends && slow.receives) continue;
-    const Role other = slow.sends ? Role::kReceiver : Role::kSender;
-    for (const DeviceEffect& effect : readings.effects) {
-      if (effect.device != slow.devices.front() || effect.role != other) continue;
-      Suspicion suspicion = suspicion_of(model, readings, effect);
-      if (!is_slow_alike(model, suspicion, slow.score)) continue;
-      add_way(model, readings, take(model, readings, effect, std::move(suspicion)), 1, slow);
-      added = true;
-    }
-  }
-  return added;
 }
 
 }  // namespace fabricbench::cluster

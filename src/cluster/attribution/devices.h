@@ -57,11 +57,6 @@ struct SlowDevices {
 /// or one host that is fast over another device.
 [[nodiscard]] std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readings);
 
-/// For devices that are slow in one direction, adds the other direction if it is as slow, even on weaker evidence. To
-/// be called when the structure is final: before, readings between far hosts may look slow. Returns whether any was
-/// added.
-bool add_other_ways(Model& model, const DeviceReadings& readings, std::vector<SlowDevices>& devices);
-
 /// By place, whether a reading went through a slow device in a direction in which it is slow.
 [[nodiscard]] std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevices>& slow);
 

@@ -15,13 +15,13 @@ namespace {
 /// Finds units and devices. Devices need to know which partners are slow, and units are found again if devices explain
 /// some of their readings.
 Explained explain(Model model, std::vector<Finding> slow_leaves) {
-  Explained all{std::move(model), std::move(slow_leaves), {}, {}, {}, {}};
+  Explained all{std::move(model), std::move(slow_leaves), {}, {}, {}};
   fit_first(all.model);
-  all.over_devices = list_devices(all.model);
-  all.model.device_effects = static_cast<std::int64_t>(all.over_devices.effects.size());
+  const DeviceReadings over_devices = list_devices(all.model);
+  all.model.device_effects = static_cast<std::int64_t>(over_devices.effects.size());
   all.units = find_units(all.model);
-  if (all.over_devices.effects.empty()) return all;
-  all.devices = find_devices(all.model, all.over_devices);
+  if (over_devices.effects.empty()) return all;
+  all.devices = find_devices(all.model, over_devices);
   if (!all.devices.empty()) all.units = find_units(all.model);
   return all;
 }
@@ -80,9 +80,7 @@ Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool link
   Explained all = explain_without(sweep, settings, {});
   if (all.devices.empty()) return all;
   Explained second = explain_without(sweep, settings, readings_over(sweep, all.devices));
-  if (!second.devices.empty()) all = std::move(second);
-  if (add_other_ways(all.model, all.over_devices, all.devices)) all.units = find_units(all.model);
-  return all;
+  return second.devices.empty() ? std::move(all) : std::move(second);
 }
 
 }  // namespace fabricbench::cluster

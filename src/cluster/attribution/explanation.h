@@ -16,7 +16,6 @@ struct Explained {
   Model model;
   std::vector<Finding> slow_leaves;
   std::vector<char> slow_lately;  ///< by host (Loaded::slow_lately); empty where no links are shared
-  DeviceReadings over_devices;
   std::vector<SlowDevices> devices;
   UnitEffects units;
 };

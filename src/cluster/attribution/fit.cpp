@@ -24,8 +24,6 @@ constexpr double kUsualScale = 0.03;
 constexpr std::size_t kFewReadings = 12;
 /// With fewer readings than this, slow ones are left out: the median of three may be slow.
 constexpr std::size_t kSomeReadings = 24;
-/// With so few hosts, one host has a third of all readings or more.
-constexpr std::int32_t kFewHosts = 6;
 /// The variance of upper_bound_of_most, in scales, times the number of values: p (1 - p) over the squared density of
 /// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;
@@ -97,18 +95,6 @@ std::vector<std::vector<Value>> summaries_of_effects(const Model& model, const V
     });
   }
   return summaries;
-}
-
-/// By stratum, the median residual of each effect, over the points that `wanted` takes.
-template <typename Wanted>
-std::vector<std::vector<float>> medians_of_effects(const Model& model, const Wanted& wanted) {
-  return summaries_of_effects<float>(
-      model,
-      [&](Entry entry) {
-        const Point& point = model.point_of(entry);
-        return wanted(point) ? std::optional(point.residual) : std::nullopt;
-      },
-      [](std::int32_t, std::size_t, std::vector<float>& residuals) { return upper_median(residuals); });
 }
 
 /// Whether a point counts in the first fit: it is not known to be slow, and neither host is slow with everybody by the
@@ -239,34 +225,16 @@ double scatter_of(const std::vector<double>& drift) {
   return steps.empty() ? 0 : kDeviationsPerMad * median_of(steps) / std::sqrt(2.0);
 }
 
-/// The trend of the drift if it is downward and significant; else 0.
-double downward_trend(std::span<const double> rounds, std::span<const double> drift, double scatter) {
-  constexpr double kErrors = 3;
-  const double middle = std::accumulate(rounds.begin(), rounds.end(), 0.0) / static_cast<double>(rounds.size());
-  double squares = 0;
-  for (const double round : rounds) squares += (round - middle) * (round - middle);
-  const double trend = theil_sen_slope(rounds, drift);
-  return trend < -kErrors * scatter / std::sqrt(squares) ? trend : 0;
-}
-
-/// The drift for readings under light load. Behind the last full round it follows the trend of the last rounds, by at
-/// most half of the range of the drift. It starts from the median level of these rounds, or from that of the very last
-/// ones, whichever is lower.
+/// The drift for readings under light load. Behind the last full round it is the median level of the last rounds, or
+/// that of the very last ones, whichever is lower.
 LightLoadDrift light_load_drift_of(FullRounds full) {
-  constexpr std::size_t kRoundsOfTrend = 12;
+  constexpr std::ptrdiff_t kLastRounds = 12;
   LightLoadDrift drift;
   if (full.rounds.empty()) return drift;
   drift.usual = medians_about(full.drift);
-  for (std::size_t i = 0; i < full.drift.size(); ++i) drift.departures.push_back(full.drift[i] - drift.usual[i]);
   drift.scatter = scatter_of(full.drift);
-  const auto [low, high] = std::minmax_element(full.drift.begin(), full.drift.end());
-  drift.lowest = (*low - *high) / 2;
-  const auto taken = static_cast<std::ptrdiff_t>(std::min(kRoundsOfTrend, full.rounds.size()));
-  const std::vector<double> rounds(full.rounds.end() - taken, full.rounds.end());
-  std::vector<double> level(full.drift.end() - taken, full.drift.end());
-  if (taken > 1) drift.trend = downward_trend(rounds, level, drift.scatter);
-  for (std::size_t i = 0; i < level.size(); ++i) level[i] += drift.trend * (rounds.back() - rounds[i]);
-  drift.usual.back() = std::min(medians_about(level).back(), median_of(level));
+  std::vector<double> last(full.drift.end() - std::min(kLastRounds, std::ssize(full.drift)), full.drift.end());
+  drift.usual.back() = std::min(drift.usual.back(), median_of(last));
   drift.rounds = std::move(full.rounds);
   return drift;
 }
@@ -326,14 +294,12 @@ void borrow_norms(Model& model) {
   }
 }
 
-/// Sets centres from clean readings. With few hosts, half of the readings may be of one slightly slow host, so medians
-/// by effect are taken instead of readings.
+/// Sets centres from clean readings.
 void centre_clean(Model& model) {
   const auto clean = [&](const Point& point) {
     return !point.lightly_loaded && model.is_clean(point) && model.near_limit_of(point) == 0;
   };
-  std::vector<std::vector<float>> residuals =
-      model.ids.hosts <= kFewHosts ? medians_of_effects(model, clean) : residuals_by_stratum(model, clean);
+  std::vector<std::vector<float>> residuals = residuals_by_stratum(model, clean);
   for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
     std::vector<float>& values = residuals[stratum];
     if (values.size() < kSomeReadings) std::erase_if(values, [&](float value) { return value < model.slow; });

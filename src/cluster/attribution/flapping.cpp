@@ -347,41 +347,6 @@ FlappingHost judge_host(const Model& model, std::int32_t host, const Everybody& 
   return found;
 }
 
-/// By host, whether it fails for good where it fails: three flows or more failed twice, and none of its flows has both
-/// failed and worked. A host that fails now and then would have worked over some of them.
-HostFlags hosts_that_always_fail(const Sweep& sweep) {
-  constexpr std::int64_t kFlowsToTell = 3;
-  struct Attempts {
-    std::int64_t failed = 0;
-    bool any_worked = false;
-  };
-  using Flow = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t>;  // hosts and rails
-  const auto flow_of = [](const Reading& each) { return Flow{each.from, each.to, each.from_rail, each.to_rail}; };
-  std::map<Flow, Attempts> flows;  // that failed
-  for (const Reading& reading : sweep.readings) {
-    if (reading.outcome == Outcome::kFailed) ++flows[flow_of(reading)].failed;
-  }
-  for (const Reading& reading : sweep.readings) {
-    if (flows.empty()) break;
-    const auto flow = reading.outcome == Outcome::kMeasured ? flows.find(flow_of(reading)) : flows.end();
-    if (flow != flows.end()) flow->second.any_worked = true;
-  }
-  std::vector<std::int64_t> always(sweep.hosts.size(), 0);
-  HostFlags any_works(sweep.hosts.size(), 0);
-  for (const auto& [flow, attempts] : flows) {
-    for (const std::int32_t host : std::set{std::get<0>(flow), std::get<1>(flow)}) {
-      const auto at = static_cast<std::size_t>(host);
-      if (attempts.any_worked) any_works[at] = 1;
-      always[at] += attempts.failed > 1 ? 1 : 0;
-    }
-  }
-  HostFlags flags(sweep.hosts.size(), 0);
-  for (std::size_t host = 0; host < flags.size(); ++host) {
-    flags[host] = any_works[host] == 0 && always[host] >= kFlowsToTell ? 1 : 0;
-  }
-  return flags;
-}
-
 float residual_of(const Model& model, std::int32_t place) {
   const auto point = std::lower_bound(model.points.begin(), model.points.end(), place,
                                       [](const Point& known, std::int32_t wanted) { return known.reading < wanted; });
@@ -440,8 +405,8 @@ Everybody look_at_everybody(const Model& model, const PairEffects& pairs, std::s
   return everybody;
 }
 
-/// Hosts that are slow now and then, or may be. `always_fail`, by host: it fails for good where it fails.
-std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& everybody, const HostFlags& always_fail) {
+/// Hosts that are slow now and then, or may be.
+std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& everybody) {
   const auto slow = static_cast<double>(everybody.background.slow.size()) + static_cast<double>(everybody.failed);
   std::vector<FlappingHost> flapping;
   for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
@@ -455,8 +420,7 @@ std::vector<FlappingHost> judge_hosts(const Model& model, const Everybody& every
       continue;
     }
     FlappingHost found = judge_host(model, host, everybody);
-    const bool fails_for_good = found.failed > 0 && always_fail[static_cast<std::size_t>(host)] != 0;
-    if (fails_for_good || (!found.sure && found.wanted == 0)) continue;
+    if (!found.sure && found.wanted == 0) continue;
     if (!found.only_fails) add_rates(model, everybody.background, found);
     flapping.push_back(std::move(found));
   }
@@ -473,10 +437,9 @@ std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& p
                                         std::span<const std::int32_t> failed, std::vector<FlappingHost> known) {
   HostFlags unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
   for (const FlappingHost& host : known) unsteady[static_cast<std::size_t>(host.host)] = 1;
-  const HostFlags always_fail = hosts_that_always_fail(*model.sweep);
   for (;;) {
     const Everybody everybody = look_at_everybody(model, pairs, failed, unsteady);
-    std::vector<FlappingHost> found = judge_hosts(model, everybody, always_fail);
+    std::vector<FlappingHost> found = judge_hosts(model, everybody);
     const auto surest = std::min_element(found.begin(), found.end(), [](const FlappingHost& a, const FlappingHost& b) {
       return std::tuple(!a.sure, a.false_alarm) < std::tuple(!b.sure, b.false_alarm);
     });

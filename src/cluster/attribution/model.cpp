@@ -314,7 +314,6 @@ double Tail::below(double residual, double scale, std::int64_t own_low, std::int
 double LightLoadDrift::at(std::int32_t round) const {
   if (rounds.empty()) return 0;
   const auto after = std::upper_bound(rounds.begin(), rounds.end(), round);
-  if (after == rounds.end()) return usual.back() + std::max(trend * (round - rounds.back()), lowest);
   return usual[static_cast<std::size_t>(after == rounds.begin() ? 0 : after - rounds.begin() - 1)];
 }
 

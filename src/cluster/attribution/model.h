@@ -84,14 +84,9 @@ constexpr float kNoCap = std::numeric_limits<float>::infinity();
 struct LightLoadDrift {
   std::vector<std::int32_t> rounds;  ///< the full ones, ascending
   std::vector<double> usual;         ///< by full round: the drift, smoothed over its neighbours, as a logarithm
-  /// Extrapolation behind the last full round, if rounds became slower: change per round, at most 0, down to `lowest`.
-  /// Pairs that are measured alone later are not blamed for such a trend.
-  double trend = 0;
-  double lowest = 0;
   /// Standard deviation of the drift from round to round. It is part of the noise of readings under light load, whose
   /// own drift is not known.
   double scatter = 0;
-  std::vector<double> departures;  ///< by full round: its drift minus `usual`
 
   [[nodiscard]] double at(std::int32_t round) const;
 };

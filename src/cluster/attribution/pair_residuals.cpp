@@ -64,62 +64,15 @@ bool has_norm(const Model& model, std::size_t stratum) {
   return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.borrows(stratum) || model.hosts_present == 2;
 }
 
-/// Both directions of a meeting: the place of the first one in Model::points, and the mean of their unexplained
-/// residuals.
-struct BothWays {
-  std::size_t first = 0;
-  double beyond = 0;
-};
-
-std::vector<BothWays> both_ways(const Model& model) {
-  std::vector<BothWays> meetings;
-  for (std::size_t i = 0; i + 1 < model.points.size(); ++i) {
-    const Point& forth = model.points[i];
-    const Point& back = model.points[i + 1];
-    const bool is_one = EffectIds::unit(forth.sender) == EffectIds::unit(back.receiver) &&
-                        EffectIds::unit(forth.receiver) == EffectIds::unit(back.sender) &&
-                        forth.stratum == back.stratum && model.reading_of(forth).round == model.reading_of(back).round;
-    if (is_one) meetings.push_back({i, (beyond(model, forth) + beyond(model, back)) / 2});
-  }
-  return meetings;
-}
-
-/// By stratum, the scale of means over both directions. Other traffic slows both, so it may exceed that of two
-/// independent readings.
-std::vector<double> scales_of(const Model& model, const std::vector<BothWays>& meetings) {
-  std::vector<std::vector<double>> distances(model.strata.size());
-  for (const BothWays& each : meetings) {
-    distances[static_cast<std::size_t>(model.points[each.first].stratum)].push_back(std::abs(each.beyond));
-  }
-  std::vector<double> scales;
-  for (std::size_t stratum = 0; stratum < distances.size(); ++stratum) {
-    const double least = model.strata[stratum].scale / std::sqrt(2.0);
-    std::vector<double>& own = distances[stratum];
-    scales.push_back(own.empty() ? least : std::max(least, kDeviationsPerMad * median_of(own)));
-  }
-  return scales;
-}
-
-/// Flows with a reading that is too slow for chance, or with a meeting whose two directions together are.
+/// Flows with a reading that is too slow for chance.
 std::vector<Flow> suspicious_flows(const Model& model, std::int64_t flows) {
   std::vector<Flow> suspicious;
   const double bound = suspicion(1, flows, model.settings);
-  const auto add_if = [&](const Point& point, double how_far, double scale) {
-    const bool is_slow = point.residual < model.slow && beyond(model, point) < model.slow;
-    const bool is_too_slow = how_far < std::min(model.slow, bound * scale);
-    if (is_slow && is_too_slow && has_norm(model, static_cast<std::size_t>(point.stratum))) {
-      suspicious.push_back(flow_of(point));
-    }
-  };
   for (const Point& point : model.points) {
-    add_if(point, beyond(model, point), model.strata[static_cast<std::size_t>(point.stratum)].scale);
-  }
-  const std::vector<BothWays> meetings = both_ways(model);
-  const std::vector<double> scales = scales_of(model, meetings);
-  for (const BothWays& each : meetings) {
-    for (const std::size_t place : {each.first, each.first + 1}) {
-      const Point& point = model.points[place];
-      add_if(point, each.beyond, scales[static_cast<std::size_t>(point.stratum)]);
+    const auto stratum = static_cast<std::size_t>(point.stratum);
+    const double limit = std::min(model.slow, bound * model.strata[stratum].scale);
+    if (point.residual < model.slow && beyond(model, point) < limit && has_norm(model, stratum)) {
+      suspicious.push_back(flow_of(point));
     }
   }
   return sorted_unique(std::move(suspicious));
@@ -151,43 +104,6 @@ double scale_at(const Model& model, const std::vector<const Point*>& points) {
   return scale;
 }
 
-/// The share of full rounds in which everything was at most this fast. A round under light load may be such a round
-/// too, which it cannot show.
-double share_of_drops(const Model& model, const Point& point, double level) {
-  if (model.light_load_drift.empty()) return 0;
-  const std::vector<double>& departures = model.light_load_drift_of(point).departures;
-  if (departures.empty()) return 0;
-  const auto low = std::count_if(departures.begin(), departures.end(), [&](double each) { return each <= level; });
-  return static_cast<double>(low) / static_cast<double>(departures.size());
-}
-
-/// The share of full rounds whose smoothed drift is this far below the last one, or farther. The network may become so
-/// slow again later.
-double share_of_slow_times(const Model& model, const Point& point, double level) {
-  if (model.light_load_drift.empty()) return 0;
-  const std::vector<double>& usual = model.light_load_drift_of(point).usual;
-  if (usual.empty()) return 0;
-  const auto low = std::count_if(usual.begin(), usual.end(), [&](double each) { return each - usual.back() <= level; });
-  return static_cast<double>(low) / static_cast<double>(usual.size());
-}
-
-/// Numbers of readings of a pair.
-struct Meetings {
-  std::int64_t all = 0;
-  std::int64_t slow = 0;
-};
-
-/// The readings in full rounds, and those of them at this level or below.
-Meetings full_meetings(const std::vector<const Point*>& points, const std::vector<float>& residuals, double mildest) {
-  Meetings full;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i]->lightly_loaded) continue;
-    ++full.all;
-    full.slow += residuals[i] <= mildest ? 1 : 0;
-  }
-  return full;
-}
-
 /// The probability that a healthy pair has so many readings as slow as these.
 double chance_of_slow(const Model& model, const std::vector<const Point*>& points, const std::vector<float>& residuals,
                       std::int64_t slow) {
@@ -195,15 +111,8 @@ double chance_of_slow(const Model& model, const std::vector<const Point*>& point
   std::vector<float> sorted = residuals;
   std::sort(sorted.begin(), sorted.end());
   const double mildest = sorted[static_cast<std::size_t>(slow - 1)];
-  const Meetings full = full_meetings(points, residuals, mildest);
   const auto all = static_cast<std::int64_t>(points.size());
-  const double each = model.tail.below(mildest, scale_at(model, points), slow, all);
-  const double light_share = static_cast<double>(all - full.all) / static_cast<double>(all);
-  const double dropped = light_share * share_of_drops(model, *points.front(), mildest);
-  const double by_drops = binomial_tail(all, std::min(each + dropped, 1.0), slow);
-  if (full.slow == slow) return by_drops;
-  const double at_times = share_of_slow_times(model, *points.front(), mildest);
-  return std::max(by_drops, at_times * binomial_tail(full.all, each, full.slow));
+  return binomial_tail(all, model.tail.below(mildest, scale_at(model, points), slow, all), slow);
 }
 
 PairState state_of(const Model& model, const PairEffect& pair, std::int64_t slow_retests) {

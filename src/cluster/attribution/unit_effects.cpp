@@ -165,16 +165,6 @@ void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& res
   fit_clean(model);
 }
 
-/// Drops effects that are no longer slow, now that others are blamed. Returns whether there were any.
-bool drop_fast(Model& model, std::vector<UnitEffect>& blamed) {
-  const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
-    if (score_effect(model, found.effect).median < model.slow) return false;
-    model.clear_blame(found.effect);
-    return true;
-  });
-  return dropped > 0;
-}
-
 /// Effects that are slow with most partners, but with too few of them, or on too little evidence.
 std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<std::int32_t>& apart) {
   std::vector<UnitEffect> suspected;
@@ -196,16 +186,6 @@ void estimate_again(Model& model, std::vector<UnitEffect>& blamed) {
     found.score = score_effect(model, found.effect);
     model.cap[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.cap);
   }
-}
-
-/// Drops effects without readings that others do not explain. Returns whether there were any.
-bool drop_explained(Model& model, std::vector<UnitEffect>& blamed) {
-  const auto dropped = std::erase_if(blamed, [&](const UnitEffect& found) {
-    if (!partner_levels(model, found.effect).empty()) return false;
-    model.clear_blame(found.effect);
-    return true;
-  });
-  return dropped > 0;
 }
 
 using Hosts = std::set<std::int32_t>;
@@ -313,11 +293,9 @@ UnitEffects find_units(Model& model) {
   if (!settled) fit_clean(model);
   look_again(model, apart, result);
   result.apart = sorted_unique(std::move(apart));
-  do find_near_limit(model);
-  while (drop_fast(model, result.blamed));
+  find_near_limit(model);
   result.suspected = suspected_effects(model, result.apart);
-  do estimate_again(model, result.blamed);
-  while (drop_explained(model, result.blamed));
+  estimate_again(model, result.blamed);
   set_mutual_aside(model, result);
   return result;
 }
