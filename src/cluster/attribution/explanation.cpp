@@ -57,13 +57,17 @@ Explained explain_shared(const Sweep& sweep, const VerdictSettings& settings) {
   Structure structure = structure_with_shared_links(sweep, settings);
   Loaded loaded = loaded_readings(sweep, structure, settings.tolerance);
   set_kinds(loaded.never_fast, structure);
-  std::vector<char> of_slow_hosts;  // they say nothing of leaves
-  for (const Reading& reading : sweep.readings) {
-    of_slow_hosts.push_back(loaded.never_fast[static_cast<std::size_t>(reading.from)] |
-                            loaded.never_fast[static_cast<std::size_t>(reading.to)]);
+  std::vector<char> of_slow_hosts(sweep.readings.size(), 0);  // they say nothing of leaves
+  for (std::size_t i = 0; i < of_slow_hosts.size(); ++i) {
+    const Reading& reading = sweep.readings[i];
+    const bool is_fast = loaded.never_fast[static_cast<std::size_t>(reading.from)] == 0 &&
+                         loaded.never_fast[static_cast<std::size_t>(reading.to)] == 0;
+    if (!is_fast) of_slow_hosts[i] = 1;
   }
   SlowLeaves leaves = find_slow_leaves(sweep, structure, settings, of_slow_hosts, true);
-  for (std::size_t i = 0; i < leaves.explained.size(); ++i) loaded.readings[i] |= leaves.explained[i];
+  for (std::size_t i = 0; i < leaves.explained.size(); ++i) {
+    if (leaves.explained[i] != 0) loaded.readings[i] = 1;
+  }
   const auto explained = [&] {
     return explain(make_model(sweep, settings, structure, loaded.above_usual, loaded.readings), leaves.findings);
   };

@@ -56,7 +56,9 @@ struct LeafWay {
     if (is_path()) return has(each) || back().has(each);
     return each.from == leaf() || each.to == leaf();
   }
-  friend auto operator<=>(const LeafWay&, const LeafWay&) = default;
+  friend bool operator<(const LeafWay& a, const LeafWay& b) {
+    return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+  }
 };
 
 /// A sum of logarithms of rates.
@@ -452,9 +454,10 @@ SlowLeaves find_slow_leaves(const Sweep& sweep, const Structure& structure, cons
   if (slow.findings.empty()) return slow;
   slow.explained.assign(sweep.readings.size(), 0);
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
-    slow.explained[i] = std::any_of(slow.findings.begin(), slow.findings.end(), [&](const Finding& finding) {
+    const bool is_explained = std::any_of(slow.findings.begin(), slow.findings.end(), [&](const Finding& finding) {
       return goes_over(finding, structure.levels.front(), sweep.readings[i]);
     });
+    slow.explained[i] = is_explained ? 1 : 0;
   }
   return slow;
 }
