@@ -1,20 +1,22 @@
-#include "cluster/attribution/findings.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/attribution/findings.h"
 #include "cluster/attribution/model.h"
+#include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 
 namespace fabricbench::cluster {
@@ -125,6 +127,175 @@ void note_misplaced(const Model& model, Verdict& verdict) {
   }
 }
 
+/// Whether the distance of a reading's hosts is known. If the locality leaves out a host, the reading may be faster
+/// because the hosts are near.
+bool has_distance(const Model& model, const Point& point) {
+  if (model.structure.levels.empty() || !model.structure.levels.front().is_given) return true;
+  const std::vector<std::int32_t>& leaf_of = model.structure.levels.front().part_of;
+  const Reading& reading = model.reading_of(point);
+  return leaf_of[static_cast<std::size_t>(reading.from)] >= 0 && leaf_of[static_cast<std::size_t>(reading.to)] >= 0;
+}
+
+/// Whether more than 1 % of the readings, and three or more, are above noise, and faster by more than `least` (a
+/// logarithm).
+bool are_a_few_faster(const Model& model, double least) {
+  constexpr double kScales = 4;
+  constexpr std::int64_t kFew = 3;
+  constexpr double kShare = 0.01;
+  std::int64_t fast = 0;
+  std::int64_t all = 0;
+  for (const Point& point : model.points) {
+    if (point.lightly_loaded || !has_distance(model, point)) continue;
+    ++all;
+    fast += point.residual > std::max(least, kScales * model.scale_of(point)) ? 1 : 0;
+  }
+  return fast >= kFew && static_cast<double>(fast) > kShare * static_cast<double>(all);
+}
+
+/// The readings of a pair of hosts.
+struct PairRate {
+  double sum = 0;                                          ///< of residuals
+  double scale = 0;                                        ///< the largest
+  double least = std::numeric_limits<double>::infinity();  ///< of the residuals
+  std::int64_t readings = 0;
+};
+
+/// By pair of hosts; without readings under light load.
+using PairRates = std::unordered_map<std::int64_t, PairRate>;
+
+std::int64_t pair_of(const Model& model, const Point& point) {
+  const Reading& reading = model.reading_of(point);
+  const auto [first, second] = std::minmax(reading.from, reading.to);
+  return std::int64_t{first} * model.ids.hosts + second;
+}
+
+/// Pairs with one reading that is faster than noise and tolerance.
+PairRates pairs_that_may_be_faster(const Model& model) {
+  constexpr double kScales = 3;
+  PairRates pairs;
+  for (const Point& point : model.points) {
+    if (!point.lightly_loaded && has_distance(model, point) &&
+        point.residual > std::max(-model.slow, kScales * model.scale_of(point))) {
+      pairs[pair_of(model, point)] = {};
+    }
+  }
+  return pairs;
+}
+
+void add(const Model& model, const Point& point, PairRate& pair) {
+  pair.sum += point.residual;
+  pair.scale = std::max(pair.scale, model.scale_of(point));
+  pair.least = std::min(pair.least, static_cast<double>(point.residual));
+  ++pair.readings;
+}
+
+double mean_of(const PairRate& pair) { return pair.sum / static_cast<double>(pair.readings); }
+
+/// The standard error of a pair's mean. Paths differ, and both directions share a path: that part of the variance does
+/// not shrink with the number of readings.
+double error_of(const Model& model, const PairRate& pair) {
+  const double of_direction = model.structure.scale;
+  const double of_path = std::max(pair.scale * pair.scale - of_direction * of_direction, 0.0);
+  return std::sqrt(of_path + of_direction * of_direction / static_cast<double>(pair.readings));
+}
+
+/// Whether a pair is faster than chance makes any pair.
+bool is_any_pair_faster(const Model& model) {
+  PairRates pairs = pairs_that_may_be_faster(model);
+  if (pairs.empty()) return false;
+  for (const Point& point : model.points) {
+    const auto found = point.lightly_loaded ? pairs.end() : pairs.find(pair_of(model, point));
+    if (found != pairs.end()) add(model, point, found->second);
+  }
+  const double tests =
+      std::min(static_cast<double>(model.points.size()), 0.5 * model.hosts_present * model.hosts_present);
+  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& each) {
+    const PairRate& pair = each.second;
+    if (pair.readings < 2) return false;
+    const double mean = mean_of(pair);
+    return mean > -model.slow &&
+           family_wise(normal_below(-mean / error_of(model, pair)), tests) < model.settings.false_alarm;
+  });
+}
+
+constexpr std::size_t kFewestNear = 10;
+
+/// Pairs that are clearly faster than others.
+struct FastPairs {
+  std::vector<double> rates;                          ///< means
+  double median = 0;                                  ///< of them
+  double median_among_hosts = 0;                      ///< of all pairs between their hosts
+  std::vector<std::vector<std::int32_t>> neighbours;  ///< by host
+  std::size_t unsteady = 0;                           ///< pairs with a reading at the usual level
+};
+
+FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
+  constexpr double kErrors = 4;
+  const auto hosts_of = [&](std::int64_t number) {
+    return std::pair{static_cast<std::size_t>(number / model.ids.hosts),
+                     static_cast<std::size_t>(number % model.ids.hosts)};
+  };
+  FastPairs fast;
+  fast.neighbours.resize(static_cast<std::size_t>(model.ids.hosts));
+  for (const auto& [number, pair] : pairs) {
+    if (mean_of(pair) <= std::max(-model.slow, kErrors * error_of(model, pair))) continue;
+    const auto [first, second] = hosts_of(number);
+    fast.rates.push_back(mean_of(pair));
+    fast.neighbours[first].push_back(static_cast<std::int32_t>(second));
+    fast.neighbours[second].push_back(static_cast<std::int32_t>(first));
+    fast.unsteady += pair.least < mean_of(pair) / 2 - 2 * pair.scale ? 1 : 0;
+  }
+  if (fast.rates.empty()) return fast;
+  std::vector<double> among;
+  for (const auto& [number, pair] : pairs) {
+    const auto [first, second] = hosts_of(number);
+    if (!fast.neighbours[first].empty() && !fast.neighbours[second].empty()) among.push_back(mean_of(pair));
+  }
+  fast.median = upper_median(fast.rates);
+  fast.median_among_hosts = upper_median(among);
+  return fast;
+}
+
+/// The number of hosts that fast pairs connect with a host, itself included.
+std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<char>& visited) {
+  std::vector<std::int32_t> around{host};
+  visited[static_cast<std::size_t>(host)] = 1;
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    for (const std::int32_t other : fast.neighbours[static_cast<std::size_t>(around[i])]) {
+      if (std::exchange(visited[static_cast<std::size_t>(other)], 1) == 0) around.push_back(other);
+    }
+  }
+  return around.size();
+}
+
+/// Whether fast pairs form small groups: they are fast each time, they connect few hosts each, and two hosts that are
+/// near a third one are near each other.
+bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_t hosts) {
+  constexpr std::size_t kMostHosts = 16;
+  constexpr double kMostExceptions = 0.1;
+  const auto are_few = [](std::size_t exceptions, std::size_t all) {
+    return static_cast<double>(exceptions) <= 1 + kMostExceptions * static_cast<double>(all);
+  };
+  if (!are_few(fast.unsteady, fast.rates.size())) return false;
+  std::vector<char> visited(static_cast<std::size_t>(hosts), 0);
+  std::size_t triads = 0;
+  std::size_t open_triads = 0;
+  for (std::int32_t host = 0; host < hosts; ++host) {
+    const std::vector<std::int32_t>& near = fast.neighbours[static_cast<std::size_t>(host)];
+    if (visited[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, visited) > kMostHosts) return false;
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      for (std::size_t j = i + 1; j < near.size(); ++j) {
+        const auto [first, second] = std::minmax(near[i], near[j]);
+        const auto found = pairs.find(std::int64_t{first} * hosts + second);
+        if (found == pairs.end()) continue;
+        ++triads;
+        open_triads += mean_of(found->second) < fast.median / 2 ? 1 : 0;
+      }
+    }
+  }
+  return are_few(open_triads, triads);
+}
+
 }  // namespace
 
 void report_groups(const Model& model, Verdict& verdict) {
@@ -183,6 +354,26 @@ void report_all(const Model& model, Verdict& verdict) {
   finding.readings = best->readings;
   finding.false_alarm = 0;
   verdict.findings.push_back(finding);
+}
+
+std::optional<NearPairs> find_near_pairs(const Model& model) {
+  PairRates pairs;
+  for (const Point& point : model.points) {
+    if (!point.lightly_loaded) add(model, point, pairs[pair_of(model, point)]);
+  }
+  const FastPairs fast = fast_pairs(model, pairs);
+  if (fast.rates.size() < kFewestNear || !are_small_groups(fast, pairs, model.ids.hosts)) return std::nullopt;
+  if (std::abs(fast.median_among_hosts) > -model.slow / 2) return std::nullopt;
+  return NearPairs{static_cast<std::int64_t>(fast.rates.size()), static_cast<std::int64_t>(pairs.size()),
+                   std::expm1(fast.median)};
+}
+
+bool any_are_faster(const Model& model) { return are_a_few_faster(model, -model.slow) || is_any_pair_faster(model); }
+
+bool are_two_kinds(const Model& model) {
+  constexpr double kFaster = 0.22;  // a quarter: what few pairs reach alone is no more precise
+  // Rails of a host may share its PCIe link, alone as well.
+  return model.sweep->rails.size() == 1 && are_a_few_faster(model, kFaster);
 }
 
 }  // namespace fabricbench::cluster

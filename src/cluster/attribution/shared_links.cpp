@@ -23,9 +23,9 @@ namespace fabricbench::cluster {
 namespace {
 
 /// What comparable readings of one direction of a pair share.
-using Way = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t, std::int16_t, bool>;
+using PairWay = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t, std::int16_t, bool>;
 
-Way way_of(const Reading& reading) {
+PairWay way_of(const Reading& reading) {
   return {reading.from, reading.to, reading.from_rail, reading.to_rail, reading.kind, reading.both_ways};
 }
 
@@ -64,8 +64,8 @@ std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
   return drops;
 }
 
-std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
-  std::map<Way, AloneAndBeside> ways;
+std::map<PairWay, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
+  std::map<PairWay, AloneAndBeside> ways;
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading) || reading.concurrent != 1) continue;
     AloneAndBeside& own = ways[way_of(reading)];
@@ -86,11 +86,11 @@ std::map<Way, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
 }
 
 /// The noise of a reading alone: the standard deviation of its logarithm, from the two directions of pairs.
-double noise_alone(const std::map<Way, AloneAndBeside>& ways) {
+double noise_alone(const std::map<PairWay, AloneAndBeside>& ways) {
   std::vector<double> differences;
   for (const auto& [way, own] : ways) {
     const auto& [from, to, from_rail, to_rail, kind, both] = way;
-    const auto back = ways.find(Way{to, from, to_rail, from_rail, kind, both});
+    const auto back = ways.find(PairWay{to, from, to_rail, from_rail, kind, both});
     if (from > to || back == ways.end()) continue;
     differences.push_back(std::abs(std::log(own.alone.front() / back->second.alone.front())));
   }
@@ -215,7 +215,7 @@ SharedLinks find_shared_links(const Sweep& sweep) {
   HostsOfPairs slowed;
   HostsOfPairs again;  // slowed twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
-  std::map<Way, AloneAndBeside> ways = alone_and_beside(sweep);
+  std::map<PairWay, AloneAndBeside> ways = alone_and_beside(sweep);
   const double noise = kScales * noise_alone(ways);
   for (auto& [way, own] : ways) {
     if (own.beside.empty()) continue;
