@@ -129,7 +129,7 @@ class LeafContrasts {
   }
   void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const;
   [[nodiscard]] std::map<LeafWay, Contrast> contrasts_of(bool paths) const;
-  void test(std::map<LeafWay, Contrast>& contrasts) const;
+  [[nodiscard]] double chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways);
   [[nodiscard]] bool is_slow(const LeafWay& way, const Contrast& contrast) const;
   [[nodiscard]] bool is_slow_inside(const LeafWay& way, const Contrast& contrast) const;
   [[nodiscard]] PartnerCount hosts_of(const LeafWay& way, const Contrast& contrast, bool senders) const;
@@ -254,30 +254,29 @@ std::map<LeafWay, Contrast> LeafContrasts::contrasts_of(bool paths) const {
     for (const InRound& each : contrast.rounds) contrast.mean += each.contrast;
     contrast.mean /= static_cast<double>(contrast.rounds.size());
   }
-  test(contrasts);
   return contrasts;
 }
 
-/// Student's t of each contrast, with the variance within all ways of that direction: one way's own few rounds tell
-/// little of it, and a slow one's differ by the load.
-void LeafContrasts::test(std::map<LeafWay, Contrast>& contrasts) const {
+/// The probability that any healthy way has such a contrast: Student's t with the variance within this way and within
+/// all others of its direction, without readings that touch this one: one way's own few rounds tell little of the
+/// noise, and if it is slow, so are the others in rounds in which they meet it.
+double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways) {
   constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
-  std::array<double, 2> squares{};
-  std::array<double, 2> degrees{};
-  for (const auto& [way, contrast] : contrasts) {
-    const std::size_t into = way.from == LeafWay::kAny ? 1 : 0;
-    for (const InRound& each : contrast.rounds) squares.at(into) += std::pow(each.contrast - contrast.mean, 2);
-    degrees.at(into) += static_cast<double>(contrast.rounds.size()) - 1;
+  double squares = 0;
+  double degrees = 0;
+  const auto add = [&](const Contrast& each) {
+    for (const InRound& in_round : each.rounds) squares += std::pow(in_round.contrast - each.mean, 2);
+    degrees += static_cast<double>(each.rounds.size()) - 1;
+  };
+  add(contrast);
+  explained_.push_back(way);
+  for (const auto& [other, each] : contrasts_of(of_paths)) {
+    if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
   }
-  for (auto& [way, contrast] : contrasts) {
-    const std::size_t into = way.from == LeafWay::kAny ? 1 : 0;
-    if (degrees.at(into) < 1) continue;
-    const double variance = std::max(std::min(squares.at(into) / degrees.at(into), most_variance_), kSmallestVariance);
-    const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(contrast.rounds.size()));
-    if (t <= 0) continue;
-    const double tests = static_cast<double>(contrasts.size());
-    contrast.chance = std::min(1.0, student_tail(t, degrees.at(into)) * tests);
-  }
+  explained_.pop_back();
+  const double variance = std::max(std::min(squares / degrees, most_variance_), kSmallestVariance);
+  const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(contrast.rounds.size()));
+  return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
 }
 
 /// Counts the hosts on one side of a way, and those that are slow.
@@ -305,13 +304,11 @@ bool LeafContrasts::is_slow_inside(const LeafWay& way, const Contrast& contrast)
   return is_slow(way.from) || is_slow(way.to);
 }
 
+/// Whether most hosts of a way are slow, whatever chance says.
 bool LeafContrasts::is_slow(const LeafWay& way, const Contrast& contrast) const {
   constexpr double kLeastOfShared = -0.1;  // as a logarithm: leaves of few hosts differ by chance
   constexpr double kHalf = 0.51;
-  constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
-  if (contrast.mean > (are_shared_ ? kLeastOfShared : slow_)) return false;
-  const double false_alarm = (are_shared_ ? kStricter : 1) * settings_.false_alarm;
-  if (contrast.chance >= false_alarm || is_slow_inside(way, contrast)) return false;
+  if (contrast.mean > (are_shared_ ? kLeastOfShared : slow_) || is_slow_inside(way, contrast)) return false;
   const PartnerCount from = hosts_of(way, contrast, true);
   const PartnerCount to = hosts_of(way, contrast, false);
   const auto are = [](double share, const PartnerCount& hosts) {
@@ -360,13 +357,17 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
 /// leaf is blamed.
 std::optional<Finding> LeafContrasts::worst(bool of_paths) {
   constexpr double kAsMuch = 0.95;
-  const std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
+  constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
+  const double false_alarm = (are_shared_ ? kStricter : 1) * settings_.false_alarm;
+  std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
   const auto size_of = [&](const LeafWay& way) {
     return std::count(leaves_.part_of.begin(), leaves_.part_of.end(), way.leaf());
   };
   auto found = contrasts.end();
   for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
     if (!is_slow(each->first, each->second)) continue;
+    each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
+    if (each->second.chance >= false_alarm) continue;
     const bool is_worse = found == contrasts.end() || each->second.mean < found->second.mean / kAsMuch;
     const bool is_smaller = found != contrasts.end() && each->second.mean < found->second.mean * kAsMuch &&
                             size_of(each->first) < size_of(found->first);
