@@ -63,6 +63,8 @@ TEST(SharedLinks, HideNoSlowLeaf) {
   ASSERT_GE(leaf.leaf, 0);
   EXPECT_EQ(swept.verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf.leaf)).hosts,
             (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
+  EXPECT_TRUE(swept.verdict.not_judged.empty()) << "they are of the slow leaf";
+  for (const Stratum& stratum : swept.verdict.strata) EXPECT_GT(stratum.centre, 1e9) << stratum.distance;
 }
 
 /// A pair that was slow once is measured alone for that reason, and would seem faster alone by chance.

@@ -359,6 +359,12 @@ void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, 
   note_waited(sweep, verdict);
 }
 
+/// Whether a finding is on the uplinks of a leaf, so that its hosts are not open.
+bool is_of_slow_leaf(const Verdict& verdict, std::int32_t leaf) {
+  return std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                     [&](const Finding& finding) { return finding.blame == Blame::kLeaf && finding.leaf == leaf; });
+}
+
 /// Judges a sweep. Where pairs share links, hosts and paths are judged by the readings that no other pair has a part
 /// in.
 void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict& verdict) {
@@ -386,6 +392,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
   note_the_rest(sweep, failures.unexplained, unsteady.is_unsteady, verdict);
   verdict.not_judged = find_not_judged(model, failures, explained.units, explained.slow_lately);
+  std::erase_if(verdict.not_judged, [&](std::int32_t host) { return is_of_slow_leaf(verdict, model.part_of(host)); });
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);
 }
 

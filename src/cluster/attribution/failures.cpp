@@ -218,7 +218,7 @@ void follow_up_dead_hosts(const Sweep& sweep, const Hosts& dead, const std::vect
   for (const Hosts& hosts : groups) {
     for (std::size_t i = 0; i < dead.size(); ++i) {
       // Each dead host has different partners, so that all of them can be measured in one round.
-      for (const std::size_t step : {1, 2}) ask(dead[i], hosts[(i + step) % hosts.size()]);
+      for (const std::size_t step : {std::size_t{1}, std::size_t{2}}) ask(dead[i], hosts[(i + step) % hosts.size()]);
     }
   }
   for (std::size_t part = 1; part < parts.size(); ++part) {

@@ -109,6 +109,18 @@ bool are_directions_pooled(const Sweep& sweep, std::size_t partners) {
   return true;
 }
 
+/// Takes back the points of strata in which all are left out: nothing else says what is usual there.
+void keep_some_of_all_strata(Model& model) {
+  if (model.left_out.empty()) return;
+  std::vector<char> any(model.strata.size(), 0);
+  for (const Point& point : model.points) {
+    if (!model.is_left_out(point)) any[static_cast<std::size_t>(point.stratum)] = 1;
+  }
+  for (const Point& point : model.points) {
+    if (any[static_cast<std::size_t>(point.stratum)] == 0) model.left_out[static_cast<std::size_t>(point.reading)] = 0;
+  }
+}
+
 void add_points(const Sweep& sweep, const std::vector<char>& unread, Model& model) {
   StrataOf stratum_of(model);
   PairsOfStrata pairs;
@@ -130,6 +142,7 @@ void add_points(const Sweep& sweep, const std::vector<char>& unread, Model& mode
     model.points.push_back(point);
   }
   pairs.set(model.strata);
+  keep_some_of_all_strata(model);
   for (const Stratum& stratum : model.strata) model.lender.push_back(lender_of(model.strata, stratum));
 }
 

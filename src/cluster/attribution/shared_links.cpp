@@ -283,10 +283,6 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
   loaded.above_usual.assign(sweep.readings.size(), 0);
   loaded.slow_lately.assign(sweep.hosts.size(), 0);
   loaded.never_fast.assign(sweep.hosts.size(), 1);
-  std::set<std::pair<Side, std::int32_t>> with_own;  // by distance
-  const auto stratum_of = [&](const Reading& reading) {
-    return std::pair{side_of(reading, false), structure.distance(reading.from, reading.to)};
-  };
   std::map<std::tuple<std::int32_t, bool, bool>, int> since;  // by direction of a host: readings since a fast one
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
@@ -295,15 +291,11 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
     const bool is_fast = rates.is_reached(reading);
     loaded.readings[i] = is_own || is_fast ? 0 : 1;
     loaded.above_usual[i] = is_fast && !is_own ? 1 : 0;
-    if (is_own) with_own.insert(stratum_of(reading));
     for (const bool receives : {false, true}) {
       int& count = since[{receives ? reading.to : reading.from, receives, reading.both_ways}];
       count = is_fast ? 0 : count + 1;
       if (is_fast) loaded.never_fast[static_cast<std::size_t>(receives ? reading.to : reading.from)] = 0;
     }
-  }
-  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
-    if (loaded.above_usual[i] != 0 && !with_own.contains(stratum_of(sweep.readings[i]))) loaded.above_usual[i] = 0;
   }
   for (const auto& [key, count] : since) {
     if (count >= kLatest) loaded.slow_lately[static_cast<std::size_t>(std::get<0>(key))] = 1;
