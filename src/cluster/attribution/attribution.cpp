@@ -311,7 +311,7 @@ void find_faster_pairs(const Model& model, Verdict& verdict) {
 /// Adds findings on leaves, devices, rails and hosts that are slow all the time.
 void report_slow(Explained& explained, Verdict& verdict) {
   const Model& model = explained.model;
-  report_lone_hosts(model, explained.units, verdict);
+  if (!verdict.links.are_shared) report_lone_hosts(model, explained.units, verdict);
   for (Finding& leaf : explained.slow_leaves) verdict.findings.push_back(std::move(leaf));
   report_devices(explained.devices, verdict);
   report_rails(model, verdict);

@@ -324,7 +324,8 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
   finding.blame = way.is_path() ? Blame::kLeafPair : Blame::kLeaf;
   finding.leaf = way.is_path() ? way.from : way.leaf();
   if (way.is_path()) finding.other_leaf = way.to;
-  const bool both = back.mean < slow_;
+  constexpr double kAsBad = 0.3;  // of the deficit: the other direction meets the same pairs
+  const bool both = back.mean < std::min(slow_, kAsBad * contrast.mean);
   finding.direction = direction_of(both || way.from != LeafWay::kAny, both || way.from == LeafWay::kAny);
   std::vector<double> usual;
   usual.reserve(contrast.rounds.size());

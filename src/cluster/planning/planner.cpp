@@ -174,15 +174,18 @@ class NextRound {
 
   /// Where links are shared, readings of hosts near each other count, which hardly share any.
   [[nodiscard]] PlannedRound for_near_hosts() const {
+    PlannedRound within;
     if (extra_left() > 0) {
       PlannedRound between = questions_->between_groups(extra_left());
       if (!between.meetings.empty()) return beside_others(std::move(between), progress_.at_once);
-      PlannedRound within = questions_->within_groups(kPartners, std::numeric_limits<double>::max(), progress_.at_once);
-      if (!within.meetings.empty()) return within;
+      within = questions_->within_groups(kPartners, std::numeric_limits<double>::max(), progress_.at_once);
     }
     const bool are_known = !sweep_.leaf_of.empty() || (!verdict_.groupings.empty() && verdict_.not_judged.empty());
-    if (are_known) return {};
-    return for_all_hosts(plan_.most_rounds, 0, ", to find hosts near each other, since links are shared");
+    const bool are_few = 4 * std::ssize(within.meetings) < progress_.at_once;
+    if (are_known || !are_few) return within;
+    // A round for all hosts has as many near pairs, and shows more groups.
+    PlannedRound all = for_all_hosts(plan_.most_rounds, 0, ", to find hosts near each other, since links are shared");
+    return all.meetings.empty() ? within : all;
   }
 
   /// Likewise readings alone, or beside so few that they hardly meet.

@@ -290,7 +290,8 @@ std::string shared_links_text(const SharedLinks& links) {
   const std::string text = fmt::format("    {}, slow among others, {} {} GB/s alone and {} GB/s among all others",
                                        counted(links.pairs, "pair"), links.pairs == 1 ? "reaches" : "reach",
                                        rate_text(links.alone), rate_text(links.beside));
-  if (!links.are_shared) return text + (links.slowed == 0 ? ": other pairs are not the cause.\n" : ".\n");
+  if (!links.are_shared)
+    return text + (links.slowed == 0 && share >= kHardlyLess ? ": other pairs are not the cause.\n" : ".\n");
   const std::string all_at_once = fmt::format(
       " Where all hosts send at once, as in training, these get {} of their bandwidth.", percent_text(share));
   return fmt::format("{}: links are shared.{}\n    Hosts are judged by readings with near hosts, or alone.\n", text,
