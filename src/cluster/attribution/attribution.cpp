@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -291,8 +289,7 @@ void find_faster_pairs(const Model& model, Verdict& verdict) {
     verdict.some_are_faster = true;
     verdict.notes.push_back(
         "some pairs are much faster than what hosts reach alone or near each other, so there may be two kinds of "
-        "hosts; "
-        "--expect RATE decides");
+        "hosts; --expect RATE decides");
     return;
   }
   if (!any_are_faster(model)) return;

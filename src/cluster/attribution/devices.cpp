@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/attribution/findings.h"
 #include "cluster/attribution/model.h"
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
@@ -446,9 +447,7 @@ void report_devices(const std::vector<SlowDevices>& slow, Verdict& verdict) {
     finding.hosts = each.slow_hosts;
     finding.hosts_met = static_cast<std::int64_t>(each.hosts.size());
     finding.fine_without = static_cast<std::int64_t>(each.fast_elsewhere.size());
-    finding.direction = each.sends == each.receives ? Direction::kBoth
-                        : each.sends                ? Direction::kSends
-                                                    : Direction::kReceives;
+    finding.direction = direction_of(each.sends, each.receives);
     finding.ratio = std::exp(each.score.median);
     finding.rate = std::exp(each.score.cap);
     finding.expected = finding.rate / finding.ratio;

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -344,14 +342,10 @@ void fit_first(Model& model) {
   set_tail(model);
 }
 
-void fit_centres(Model& model) {
-  centre_clean(model);
-  set_residuals(model);
-}
-
 void fit_clean(Model& model) {
   const auto clean = [&](const Point& point) { return model.is_clean(point); };
-  fit_centres(model);
+  centre_clean(model);
+  set_residuals(model);
   add_drift(model, clean);
   set_light_load_drift(model);
   set_residuals(model);

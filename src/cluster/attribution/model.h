@@ -231,9 +231,6 @@ void for_each_partner(const Model& model, std::int32_t effect, const Group& grou
 /// explain.
 void fit_first(Model& model);
 
-/// Fits only the centres, from clean readings, and sets residuals.
-void fit_centres(Model& model);
-
 /// Fits centres, scales, drift and the tail again, from clean readings only. Centres leave out hosts
 /// near the limit (Model::near_limit), which would lower them if there are few hosts.
 void fit_clean(Model& model);

@@ -43,8 +43,6 @@ struct PartnerLevel {
   std::int64_t slow_readings = 0;
 
   [[nodiscard]] double rate() const { return centre + residual; }
-  /// The standard error of the median.
-  [[nodiscard]] double error() const { return kMedianOverMeanError * scale / std::sqrt(static_cast<double>(readings)); }
 };
 
 /// An effect that may be slow with most partners has at least one slow reading in so many. If there are groups, a cap
