@@ -104,13 +104,6 @@ struct Finding {
   return finding.hosts.size() == 2 && finding.blame != Blame::kDevice;
 }
 
-/// With which partners a host is slow that a follow-up is about.
-enum class SlowWith : std::uint8_t {
-  kSome,  ///< if it was judged, it is a suspect
-  kOne,   ///< the same, unless a path of the host is one
-  kAll    ///< it is a suspect, however few they are
-};
-
 /// Readings that would decide something that is open. The planner measures these first.
 struct FollowUp {
   std::int32_t host = 0;    ///< the host that it is about
@@ -127,7 +120,7 @@ struct FollowUp {
   std::int32_t within_level = kNoLevel;
   /// One host is dead, or both are: they take part once more, to be measured with each other.
   bool of_dead = false;
-  SlowWith slow_with = SlowWith::kSome;
+  bool with_all = false;  ///< it was slow with all partners, and is a suspect however few these are
   static constexpr std::int32_t kNoLevel = -1;
 };
 

@@ -372,11 +372,11 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   add_report(failures.lasting, std::vector<char>(sweep.hosts.size(), 0), verdict);
   report_groups(model, verdict);
   if (!are_shared) report_small_group(model, verdict);
-  std::vector<FlappingHost> flapping = take_unsteady(model, explained.units, verdict);
+  const ComingAndGoing coming_and_going = take_unsteady(explained.model, explained.units, verdict);
   report_slow(explained, verdict);
 
-  const PairEffects pairs = find_pairs(model, explained.units);
-  flapping = find_flapping(model, pairs, failures.unexplained, std::move(flapping));
+  const PairEffects pairs = find_pairs(model, explained.units, coming_and_going);
+  std::vector<FlappingHost> flapping = find_flapping(model, pairs, failures.unexplained, coming_and_going);
   keep_exceptions(sweep, flapping, verdict);
   report_flapping(model, flapping, verdict);
   const UnsteadyHosts unsteady = unsteady_hosts(sweep, flapping);

@@ -276,8 +276,7 @@ void follow_up_unit(const Model& model, const UnitEffect& found, Verdict& verdic
        std::max(2, wanted - score.informative),
        fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
                    score.informative_hosts, way, -100 * std::expm1(score.median)),
-       false, false, shows_within_level(model, found), false,
-       is_slow_with_all(model, found.effect) ? SlowWith::kAll : SlowWith::kSome});
+       false, false, shows_within_level(model, found), false, is_slow_with_all(model, found.effect)});
 }
 
 /// Hosts that are slow with each other alone, and the readings among them.
@@ -386,14 +385,13 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
 
 void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
   for (const FlappingHost& host : hosts) {
-    // Where links are shared, each reading takes a round of its own: the path is measured again first.
-    if (!host.sure && verdict.links.are_shared && host.partners == 1) continue;
+    // The path is measured again first.
+    if (!host.sure && host.partners == 1) continue;
     if (!host.sure) {
-      verdict.follow_ups.push_back(
-          {host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
-           fmt::format("slow or failed in {} of {} meetings, with {} {}", host.slow, host.meetings, host.partners,
-                       host.partners == 1 ? "partner" : "partners"),
-           false, true, FollowUp::kNoLevel, false, host.partners == 1 ? SlowWith::kOne : SlowWith::kSome});
+      verdict.follow_ups.push_back({host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
+                                    fmt::format("slow or failed in {} of {} meetings, with {} partners", host.slow,
+                                                host.meetings, host.partners),
+                                    false, true});
       continue;
     }
     Finding finding;

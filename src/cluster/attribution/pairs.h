@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace fabricbench::cluster {
 
 /// The state of a flow with a suspicious reading: readings from one unit to another.
+/// Hosts that are slow, and whose readings come and go: the probability that they are slow by chance.
+using ComingAndGoing = std::map<std::int32_t, double>;
+
 enum class PairState : std::uint8_t {
   kNoise,       ///< slow once, and not again
   kOpen,        ///< to be measured again
@@ -38,7 +42,6 @@ struct PairEffect {
 struct PairEffects {
   std::vector<char> suspects;     ///< by effect: slow with all partners, though these are too few to blame it
   std::vector<PairEffect> pairs;  ///< by sender, then by receiver
-  std::int64_t tested = 0;
   /// So many pairs are slow that they are no exceptions. Perhaps there are two kinds of pairs.
   bool too_many = false;
 
@@ -47,7 +50,8 @@ struct PairEffects {
 
 /// Finds flows with a reading far below what units and leaves explain, and judges all readings of these. Flows of
 /// suspected units are left out until these are decided.
-[[nodiscard]] PairEffects find_pairs(const Model& model, const UnitEffects& units);
+/// `unsteady`: hosts that explain the flows they are in.
+[[nodiscard]] PairEffects find_pairs(const Model& model, const UnitEffects& units, const ComingAndGoing& unsteady);
 
 /// A host that is slow in some meetings and not in others, in more of them than the usual share of slow readings
 /// explains.
@@ -63,16 +67,15 @@ struct FlappingHost {
   std::vector<std::int32_t> rounds;  ///< in which it was slow or failed, ascending, each once
   double false_alarm = 1;
   bool sure = false;        ///< else more readings are needed
-  bool only_fails = false;  ///< it is blamed for its failures alone
   std::int64_t wanted = 0;  ///< if it is not sure: how many more meetings are needed
 };
 
-/// Finds hosts that are slow now and then, and adds them to `known`: the surest one first, whose readings no longer
-/// count for its partners, and so on. `failed`: failed readings, by place, that nothing dead explains. Readings of
-/// pairs that are slow for good do not count.
+/// Finds hosts that are slow now and then: the surest one first, whose readings no longer count for its partners, and
+/// so on. `failed`: failed readings, by place, that nothing dead explains. Readings of pairs that are slow for good do
+/// not count.
 [[nodiscard]] std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
                                                       std::span<const std::int32_t> failed,
-                                                      std::vector<FlappingHost> known);
+                                                      const ComingAndGoing& coming_and_going);
 
 /// The share of slow readings that nothing explains, without readings of `unsteady` hosts (by host).
 [[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady);
@@ -80,33 +83,11 @@ struct FlappingHost {
 /// Whether an effect's unit was measured with one host only, in any role.
 [[nodiscard]] bool has_one_partner(const Model& model, std::int32_t effect);
 
-/// Whether there are readings from one unit to another, and they are fine. Units are given by effects, as in
-/// PairEffect.
-[[nodiscard]] bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver);
-
 /// A residual below this is an outlier: it is slow, and out of the range of noise.
 [[nodiscard]] double outlier_bound(const Model& model, const Point& point);
 
-/// How steady the readings of a blamed effect are.
-struct Steadiness {
-  std::int64_t readings = 0;
-  std::int64_t fast = 0;               ///< far above the cap, which a lasting fault does not allow
-  std::int32_t repeated = 0;           ///< partners that were met more than once
-  std::int32_t mixed = 0;              ///< of them, fast once and slow once
-  std::vector<std::int32_t> met_once;  ///< hosts: fast ones and slow ones alternate
-
-  /// Too many readings are fast for a lasting fault.
-  [[nodiscard]] bool is_in_doubt() const;
-  /// Partners were met again, fast once and slow once: the fault comes and goes, and is not theirs.
-  [[nodiscard]] bool comes_and_goes() const;
-  /// Enough partners were met again, and each stayed as fast or as slow as it was.
-  [[nodiscard]] bool lasts() const;
-};
-
-[[nodiscard]] Steadiness steadiness_of(const Model& model, const UnitEffect& found);
-
-/// Takes hosts that are slow now and then out of `units.blamed`, and returns them. Their readings stay explained. Adds
+/// Blames hosts no more whose readings come and go, and returns them: nothing explains their readings any more. Adds
 /// follow-ups with the same partners for hosts that are not decided.
-[[nodiscard]] std::vector<FlappingHost> take_unsteady(const Model& model, UnitEffects& units, Verdict& verdict);
+[[nodiscard]] ComingAndGoing take_unsteady(Model& model, UnitEffects& units, Verdict& verdict);
 
 }  // namespace fabricbench::cluster

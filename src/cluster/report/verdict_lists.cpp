@@ -137,13 +137,9 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
     for (const std::int32_t host : verdict.kinds->slow) put(host, &HostLists::suspect);
   }
   for (const std::int32_t host : verdict.may_stand_apart) put(host, &HostLists::suspect);
-  std::set<std::int32_t> on_suspect_path;
-  for (const auto& [host, other] : suspect_paths(verdict)) on_suspect_path.insert({host, other});
   for (const FollowUp& each : verdict.follow_ups) {
-    const bool is_path = each.slow_with == SlowWith::kOne && on_suspect_path.contains(each.host);
     const bool is_judged = places[static_cast<std::size_t>(each.host)] != place_of(&HostLists::not_judged);
-    if (each.other < 0 && ((is_judged && !is_path) || each.slow_with == SlowWith::kAll))
-      put(each.host, &HostLists::suspect);
+    if (each.other < 0 && (is_judged || each.with_all)) put(each.host, &HostLists::suspect);
   }
   HostLists lists;
   for (std::size_t host = 0; host < places.size(); ++host)
