@@ -17,11 +17,10 @@ namespace {
 
 /// Minimum scale: if readings agree to 0.1 %, half a percent is still no fault.
 constexpr double kLeastScale = 0.01;
-/// The scale if there are too few readings to estimate it.
+/// The scale if there are fewer readings than kFewReadings. Of so few the slow ones are left out: the median of three may
+/// be slow.
 constexpr double kUsualScale = 0.03;
 constexpr std::size_t kFewReadings = 12;
-/// With fewer readings than this, slow ones are left out: the median of three may be slow.
-constexpr std::size_t kSomeReadings = 24;
 /// The variance of upper_bound_of_most, in scales, times the number of values: p (1 - p) over the squared density of
 /// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;
@@ -139,7 +138,7 @@ std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const W
 }
 
 double scale_of(std::vector<float>& residuals, double slow) {
-  if (residuals.size() < kSomeReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
+  if (residuals.size() < kFewReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
   const bool few = residuals.size() < kFewReadings;
   double scale = few ? kUsualScale : kLeastScale;
   if (residuals.empty()) return scale;
@@ -300,7 +299,7 @@ void centre_clean(Model& model) {
   std::vector<std::vector<float>> residuals = residuals_by_stratum(model, clean);
   for (std::size_t stratum = 0; stratum < residuals.size(); ++stratum) {
     std::vector<float>& values = residuals[stratum];
-    if (values.size() < kSomeReadings) std::erase_if(values, [&](float value) { return value < model.slow; });
+    if (values.size() < kFewReadings) std::erase_if(values, [&](float value) { return value < model.slow; });
     if (!values.empty()) model.log_centre[stratum] += median_of(values);
   }
   borrow_norms(model);
@@ -326,16 +325,11 @@ void fit_first(Model& model) {
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
   model.drops.clear();
   for (Point& point : model.points) point.over_slow_device = false;
-  // Drift biases the centres, and better centres give a better estimate of the drift.
-  for (int pass = 0; pass < 2; ++pass) {
-    centre_by_hosts(model);
-    borrow_norms(model);
-    set_residuals(model);
-    set_scales(model, all);
-    add_drift(model, [&](const Point& point) { return is_usual_at_first(model, point); });
-    const auto [low, high] = std::minmax_element(model.drift.begin(), model.drift.end());
-    if (*high - *low < kLeastScale) break;
-  }
+  centre_by_hosts(model);
+  borrow_norms(model);
+  set_residuals(model);
+  set_scales(model, all);
+  add_drift(model, [&](const Point& point) { return is_usual_at_first(model, point); });
   set_light_load_drift(model);
   set_residuals(model);
   set_scales(model, all);
