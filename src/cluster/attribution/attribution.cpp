@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -107,7 +108,7 @@ void keep_exceptions(const Sweep& sweep, std::vector<FlappingHost>& flapping, Ve
 
 /// The share of failed readings that nothing explains, without readings of unsteady hosts.
 double share_failing(const Sweep& sweep, const std::vector<std::int32_t>& unexplained,
-                     const std::vector<char>& unsteady, const Verdict& verdict) {
+                     const std::vector<double>& unsteady, const Verdict& verdict) {
   const auto failing = std::count_if(unexplained.begin(), unexplained.end(), [&](std::int32_t place) {
     const Reading& reading = sweep.readings[static_cast<std::size_t>(place)];
     return unsteady[static_cast<std::size_t>(reading.from)] == 0 && unsteady[static_cast<std::size_t>(reading.to)] == 0;
@@ -194,22 +195,6 @@ void sort_findings(Verdict& verdict) {
   });
 }
 
-/// The findings against a host: one of them, and whether there are different ones.
-struct Accusations {
-  const Finding* first = nullptr;
-  bool several = false;
-
-  void add(const Finding& finding) {
-    several = several || (first != nullptr && !is_alike(finding));
-    first = &finding;
-  }
-  /// Whether a finding is of the same kind and on the same hosts, perhaps on another rail.
-  [[nodiscard]] bool is_alike(const Finding& finding) const {
-    return first->blame == finding.blame &&
-           std::is_permutation(first->hosts.begin(), first->hosts.end(), finding.hosts.begin(), finding.hosts.end());
-  }
-};
-
 /// By rail of each host, in the order of hosts: two different hosts with which it reached the usual rate; -1: none.
 std::vector<std::array<std::int32_t, 2>> fast_partners(const Sweep& sweep, double tolerance, const Verdict& verdict) {
   std::vector<std::array<std::int32_t, 2>> fast(sweep.hosts.size() * sweep.rails.size(), {-1, -1});
@@ -230,25 +215,27 @@ std::vector<std::array<std::int32_t, 2>> fast_partners(const Sweep& sweep, doubl
 /// Sets for each pair which of its hosts are fine.
 void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
   const std::vector<std::array<std::int32_t, 2>> fast = fast_partners(sweep, tolerance, verdict);
-  std::vector<Accusations> accused(sweep.hosts.size());
-  const auto add = [&](const std::vector<std::int32_t>& named, const Finding& finding) {
-    for (const std::int32_t host : named) accused[static_cast<std::size_t>(host)].add(finding);
+  // By host, what is against it: findings of one kind on the same hosts, perhaps on several rails, are one.
+  std::vector<std::set<std::pair<Blame, std::vector<std::int32_t>>>> against(sweep.hosts.size());
+  const auto add = [&](const std::vector<std::int32_t>& named, Blame blame, std::vector<std::int32_t> hosts) {
+    std::sort(hosts.begin(), hosts.end());
+    for (const std::int32_t host : named) against[static_cast<std::size_t>(host)].emplace(blame, hosts);
   };
   bool all = false;
   for (const Finding& finding : verdict.findings) {
     all = all || finding.blame == Blame::kRail || finding.blame == Blame::kAll;
-    add(finding.hosts, finding);
+    add(finding.hosts, finding.blame, finding.hosts);
     for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
-      if (leaf >= 0) add(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).hosts, finding);
+      if (leaf >= 0) add(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).hosts, finding.blame, {});
     }
   }
+  std::vector<std::int32_t> open = verdict.not_judged;
   for (const FollowUp& follow_up : verdict.follow_ups) {
-    if (follow_up.other < 0) accused[static_cast<std::size_t>(follow_up.host)].several = true;
+    if (follow_up.other < 0) open.push_back(follow_up.host);
   }
-  for (const std::int32_t host : verdict.not_judged) accused[static_cast<std::size_t>(host)].several = true;
-  if (verdict.kinds && !verdict.kinds->both_suffice) {
-    for (const std::int32_t host : verdict.kinds->slow) accused[static_cast<std::size_t>(host)].several = true;
-  }
+  if (verdict.kinds && !verdict.kinds->both_suffice)
+    open.insert(open.end(), verdict.kinds->slow.begin(), verdict.kinds->slow.end());
+  add(open, Blame::kUndecided, {});
   for (Finding& finding : verdict.findings) {
     if (finding.hosts.size() != 2) continue;
     for (std::size_t side = 0; side < 2; ++side) {
@@ -256,7 +243,7 @@ void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
       const std::int32_t rail = std::max({side == 1 ? finding.other_rail : -1, finding.rail, 0});
       const auto& [first, second] = fast[host * sweep.rails.size() + static_cast<std::size_t>(rail)];
       const bool is_fast = second >= 0 || (first >= 0 && first != finding.hosts[1 - side]);
-      finding.fine_hosts[side] = finding.blame == Blame::kUndecided ? is_fast : !all && !accused[host].several;
+      finding.fine_hosts[side] = finding.blame == Blame::kUndecided ? is_fast : !all && against[host].size() == 1;
     }
   }
 }
@@ -317,21 +304,14 @@ void report_slow(Explained& explained, Verdict& verdict) {
   follow_up_suspects(model, explained.units, verdict);
 }
 
-/// By host, whether it is surely slow or failing now and then, and the share of its meetings in which it is; else 0.
-struct UnsteadyHosts {
-  std::vector<char> is_unsteady;
-  std::vector<double> slow_share;
-};
-
-UnsteadyHosts unsteady_hosts(const Sweep& sweep, const std::vector<FlappingHost>& flapping) {
-  UnsteadyHosts hosts{std::vector<char>(sweep.hosts.size(), 0), std::vector<double>(sweep.hosts.size(), 0)};
+/// By host that is surely slow or failing now and then, the share of its meetings in which it is; of others 0.
+std::vector<double> slow_shares(const Sweep& sweep, const std::vector<FlappingHost>& flapping) {
+  std::vector<double> shares(sweep.hosts.size(), 0);
   for (const FlappingHost& host : flapping) {
-    if (!host.sure) continue;
-    const auto at = static_cast<std::size_t>(host.host);
-    hosts.is_unsteady[at] = 1;
-    hosts.slow_share[at] = static_cast<double>(host.slow) / static_cast<double>(host.meetings);
+    if (host.sure)
+      shares[static_cast<std::size_t>(host.host)] = static_cast<double>(host.slow) / static_cast<double>(host.meetings);
   }
-  return hosts;
+  return shares;
 }
 
 /// Adds what the model says of the network as a whole: load, noise, drops, drift, and the expected rate.
@@ -347,7 +327,7 @@ void report_network(const Model& model, Verdict& verdict) {
 }
 
 /// Notes what no finding explains, without readings of `unsteady` hosts. `failed`: the failed readings, by place.
-void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, const std::vector<char>& unsteady,
+void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, const std::vector<double>& unsteady,
                    Verdict& verdict) {
   note_unexplained(sweep, verdict);
   verdict.failing = share_failing(sweep, failed, unsteady, verdict);
@@ -369,7 +349,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   Explained explained = explain(sweep, settings, are_shared);
   const Model& model = explained.model;
   const Failures failures = find_failures(sweep, model.ids.rails, settings.false_alarm);
-  add_report(failures.lasting, std::vector<char>(sweep.hosts.size(), 0), verdict);
+  add_report(failures.lasting, std::vector<double>(sweep.hosts.size(), 0), verdict);
   report_groups(model, verdict);
   if (!are_shared) report_small_group(model, verdict);
   const ComingAndGoing coming_and_going = take_unsteady(explained.model, explained.units, verdict);
@@ -379,15 +359,15 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   std::vector<FlappingHost> flapping = find_flapping(model, pairs, failures.unexplained, coming_and_going);
   keep_exceptions(sweep, flapping, verdict);
   report_flapping(model, flapping, verdict);
-  const UnsteadyHosts unsteady = unsteady_hosts(sweep, flapping);
-  report_pairs(model, pairs, explained.units, unsteady.slow_share, verdict);
-  add_report(failures.paths, unsteady.is_unsteady, verdict);
+  const std::vector<double> unsteady = slow_shares(sweep, flapping);
+  report_pairs(model, pairs, explained.units, unsteady, verdict);
+  add_report(failures.paths, unsteady, verdict);
   report_wrong_data(sweep, verdict);
   note_apart(model, explained.units, verdict);
 
   report_network(model, verdict);
-  verdict.outliers = share_of_outliers(model, pairs, unsteady.is_unsteady);
-  note_the_rest(sweep, failures.unexplained, unsteady.is_unsteady, verdict);
+  verdict.outliers = share_of_outliers(model, pairs, unsteady);
+  note_the_rest(sweep, failures.unexplained, unsteady, verdict);
   verdict.not_judged = find_not_judged(model, failures, explained.units, explained.slow_lately);
   std::erase_if(verdict.not_judged, [&](std::int32_t host) { return is_of_slow_leaf(verdict, model.part_of(host)); });
   verdict.judged = conclusion_of(sweep, settings, pairs, verdict);

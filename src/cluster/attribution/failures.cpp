@@ -382,7 +382,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alar
   return failures;
 }
 
-void add_report(const FailureReport& report, const std::vector<char>& unsteady, Verdict& verdict) {
+void add_report(const FailureReport& report, const std::vector<double>& unsteady, Verdict& verdict) {
   const auto is_unsteady = [&](std::int32_t host) {
     return host >= 0 && unsteady[static_cast<std::size_t>(host)] != 0;
   };

@@ -32,7 +32,7 @@ struct Failures {
 [[nodiscard]] Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alarm);
 
 /// Adds a report to the verdict, without what is about `unsteady` hosts. These fail now and then with any partner.
-void add_report(const FailureReport& report, const std::vector<char>& unsteady, Verdict& verdict);
+void add_report(const FailureReport& report, const std::vector<double>& unsteady, Verdict& verdict);
 
 /// Adds findings on wrong data: on hosts that have them with several partners, which explain most of them first, and on
 /// the other pairs.

@@ -78,7 +78,8 @@ struct FlappingHost {
                                                       const ComingAndGoing& coming_and_going);
 
 /// The share of slow readings that nothing explains, without readings of `unsteady` hosts (by host).
-[[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady);
+[[nodiscard]] double share_of_outliers(const Model& model, const PairEffects& pairs,
+                                       const std::vector<double>& unsteady);
 
 /// Whether an effect's unit was measured with one host only, in any role.
 [[nodiscard]] bool has_one_partner(const Model& model, std::int32_t effect);

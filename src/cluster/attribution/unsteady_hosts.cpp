@@ -51,13 +51,13 @@ constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::size_t kEnoughRepeated = 6;
 
 using Two = std::pair<std::int32_t, std::int32_t>;
-using HostFlags = std::vector<char>;
+using HostShares = std::vector<double>;  // slow ones of a host's meetings; 0: it is steady
 
 Two hosts_of(const Model& model, const PairEffect& pair) {
   return std::minmax(model.ids.host(pair.sender), model.ids.host(pair.receiver));
 }
 
-bool is_either(const HostFlags& flags, const Reading& reading) {
+bool is_either(const HostShares& flags, const Reading& reading) {
   return flags[static_cast<std::size_t>(reading.from)] != 0 || flags[static_cast<std::size_t>(reading.to)] != 0;
 }
 
@@ -81,7 +81,7 @@ struct Background {
 };
 
 /// The background, without readings of `unsteady` hosts.
-Background find_background(const Model& model, const PairEffects& pairs, const HostFlags& unsteady,
+Background find_background(const Model& model, const PairEffects& pairs, const HostShares& unsteady,
                            bool or_host = false) {
   const std::vector<Two> settled = settled_pairs(model, pairs, or_host);
   Background background;
@@ -144,7 +144,7 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
 class Meetings {
  public:
   Meetings(const Model& model, const PairEffects& pairs, std::span<const std::int32_t> failed,
-           const HostFlags& unsteady);
+           const HostShares& unsteady);
   /// Hosts that are slow now and then, or may be.
   [[nodiscard]] std::vector<FlappingHost> judge(const ComingAndGoing& known) const;
 
@@ -172,7 +172,7 @@ class Meetings {
   void tell(std::span<const SlowMeeting> slow, FlappingHost& found) const;
 
   const Model& model_;
-  const HostFlags& unsteady_;
+  const HostShares& unsteady_;
   std::vector<const Point*> slow_;
   std::int64_t readings_ = 0;          // that nothing explains, and failed ones
   std::vector<SlowMeeting> meetings_;  // by host, partner and round
@@ -185,7 +185,7 @@ void Meetings::add(const Reading& reading, float level) {
 }
 
 Meetings::Meetings(const Model& model, const PairEffects& pairs, std::span<const std::int32_t> failed,
-                   const HostFlags& unsteady)
+                   const HostShares& unsteady)
     : model_(model), unsteady_(unsteady) {
   Background background = find_background(model, pairs, unsteady);
   slow_ = std::move(background.slow);
@@ -429,7 +429,7 @@ ComingAndGoing take_unsteady(Model& model, UnitEffects& units, Verdict& verdict)
 std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
                                         std::span<const std::int32_t> failed, const ComingAndGoing& coming_and_going) {
   std::vector<FlappingHost> known;
-  HostFlags unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
+  HostShares unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
   for (;;) {
     std::vector<FlappingHost> found = Meetings(model, pairs, failed, unsteady).judge(coming_and_going);
     const auto surest = std::min_element(found.begin(), found.end(), [](const FlappingHost& a, const FlappingHost& b) {
@@ -444,7 +444,7 @@ std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& p
   }
 }
 
-double share_of_outliers(const Model& model, const PairEffects& pairs, const std::vector<char>& unsteady) {
+double share_of_outliers(const Model& model, const PairEffects& pairs, const HostShares& unsteady) {
   const Background background = find_background(model, pairs, unsteady, !pairs.too_many);
   if (background.readings == 0) return 0;
   return static_cast<double>(background.slow.size()) / static_cast<double>(background.readings);
