@@ -24,7 +24,9 @@ namespace fabricbench::cluster {
 namespace {
 
 constexpr double kOutlierScales = 3.5;
-constexpr std::int32_t kSlowPartners = 3;  // fewer if there are fewer hosts (partners_to_blame)
+/// A host has to be slow with so many partners, and in so many rounds: one round does not tell time from partners.
+/// Fewer if there are fewer hosts.
+constexpr std::int32_t kSlowPartners = 3;
 /// A host is measured until it is decided whether it is slow in this share of its meetings, or only as often as chance
 /// makes hosts slow (Wald's sequential test, Sequential Analysis, 1947).
 constexpr double kShareLookedFor = 0.2;
@@ -272,8 +274,9 @@ void Meetings::judge_levels(const Own& own, double false_alarm, FlappingHost& fo
   const Depth depth = deepest(own, own.levels);
   const auto depths = static_cast<double>(own.levels.size());
   found.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
-  found.sure = found.false_alarm < model_.settings.false_alarm &&
-               found.partners >= std::clamp(hosts - 2, 2, kSlowPartners) && deepest(own, own.with_others).evidence > 0;
+  const auto enough = std::clamp(hosts - 2, 2, kSlowPartners);
+  found.sure = found.false_alarm < model_.settings.false_alarm && found.partners >= enough &&
+               std::ssize(found.rounds) >= enough && deepest(own, own.with_others).evidence > 0;
   if (found.sure) return;
   const double usual = chance_of(own, last, kErrorsToBlame);
   const bool hopeless = chance_of(own, last, 0) >= kHopelessShare;
