@@ -48,7 +48,7 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
 /// Adds a finding if not even the fastest stratum reaches the expected rate.
 void report_all(const Model& model, Verdict& verdict);
 
-/// Whether a few readings, or one pair, are faster than noise and tolerance explain. Nothing makes readings faster than
+/// Whether a pair is faster than noise and tolerance explain. Nothing makes readings faster than
 /// healthy hosts are, so either the centres are not healthy rates, or some hosts are nearer each other than most pairs.
 [[nodiscard]] bool any_are_faster(const Model& model);
 

@@ -136,22 +136,6 @@ bool has_distance(const Model& model, const Point& point) {
   return leaf_of[static_cast<std::size_t>(reading.from)] >= 0 && leaf_of[static_cast<std::size_t>(reading.to)] >= 0;
 }
 
-/// Whether more than 1 % of the readings, and three or more, are above noise, and faster by more than `least` (a
-/// logarithm).
-bool are_a_few_faster(const Model& model, double least) {
-  constexpr double kScales = 4;
-  constexpr std::int64_t kFew = 3;
-  constexpr double kShare = 0.01;
-  std::int64_t fast = 0;
-  std::int64_t all = 0;
-  for (const Point& point : model.points) {
-    if (point.lightly_loaded || !has_distance(model, point)) continue;
-    ++all;
-    fast += point.residual > std::max(least, kScales * model.scale_of(point)) ? 1 : 0;
-  }
-  return fast >= kFew && static_cast<double>(fast) > kShare * static_cast<double>(all);
-}
-
 /// The readings of a pair of hosts.
 struct PairRate {
   double sum = 0;                                          ///< of residuals
@@ -169,13 +153,13 @@ std::int64_t pair_of(const Model& model, const Point& point) {
   return std::int64_t{first} * model.ids.hosts + second;
 }
 
-/// Pairs with one reading that is faster than noise and tolerance.
-PairRates pairs_that_may_be_faster(const Model& model) {
+/// Pairs with one reading that is faster than noise, and by more than `least` (a logarithm).
+PairRates pairs_that_may_be_faster(const Model& model, double least) {
   constexpr double kScales = 3;
   PairRates pairs;
   for (const Point& point : model.points) {
     if (!point.lightly_loaded && has_distance(model, point) &&
-        point.residual > std::max(-model.slow, kScales * model.scale_of(point))) {
+        point.residual > std::max(least, kScales * model.scale_of(point))) {
       pairs[pair_of(model, point)] = {};
     }
   }
@@ -199,9 +183,9 @@ double error_of(const Model& model, const PairRate& pair) {
   return std::sqrt(of_path + of_direction * of_direction / static_cast<double>(pair.readings));
 }
 
-/// Whether a pair is faster than chance makes any pair.
-bool is_any_pair_faster(const Model& model) {
-  PairRates pairs = pairs_that_may_be_faster(model);
+/// Whether a pair is faster than chance makes any pair, and by more than `least`.
+bool is_any_pair_faster(const Model& model, double least) {
+  PairRates pairs = pairs_that_may_be_faster(model, least);
   if (pairs.empty()) return false;
   for (const Point& point : model.points) {
     const auto found = point.lightly_loaded ? pairs.end() : pairs.find(pair_of(model, point));
@@ -213,8 +197,7 @@ bool is_any_pair_faster(const Model& model) {
     const PairRate& pair = each.second;
     if (pair.readings < 2) return false;
     const double mean = mean_of(pair);
-    return mean > -model.slow &&
-           family_wise(normal_below(-mean / error_of(model, pair)), tests) < model.settings.false_alarm;
+    return mean > least && family_wise(normal_below(-mean / error_of(model, pair)), tests) < model.settings.false_alarm;
   });
 }
 
@@ -368,12 +351,12 @@ std::optional<NearPairs> find_near_pairs(const Model& model) {
                    std::expm1(fast.median)};
 }
 
-bool any_are_faster(const Model& model) { return are_a_few_faster(model, -model.slow) || is_any_pair_faster(model); }
+bool any_are_faster(const Model& model) { return is_any_pair_faster(model, -model.slow); }
 
 bool are_two_kinds(const Model& model) {
   constexpr double kFaster = 0.22;  // a quarter: what few pairs reach alone is no more precise
   // Rails of a host may share its PCIe link, alone as well.
-  return model.sweep->rails.size() == 1 && are_a_few_faster(model, kFaster);
+  return model.sweep->rails.size() == 1 && is_any_pair_faster(model, kFaster);
 }
 
 }  // namespace fabricbench::cluster
