@@ -72,8 +72,9 @@ bool has_either(const Units& units, const FailedPath& path) {
   return units.contains(path.low) || units.contains(path.high);
 }
 
-/// Units that fail with so many hosts or more, and not only over paths that stay dead.
-Units units_failing_with(std::size_t least, const AttemptTable& table, const FailedPaths& paths) {
+/// Units that fail with several hosts, and not only over paths that stay dead.
+Units units_failing_with_several(const AttemptTable& table, const FailedPaths& paths) {
+  constexpr std::size_t kSeveral = 3;
   std::map<std::int32_t, std::set<std::int32_t>> hosts;
   Units failing;
   for (const auto& [units, path] : paths) {
@@ -81,7 +82,7 @@ Units units_failing_with(std::size_t least, const AttemptTable& table, const Fai
     hosts[path.high].insert(path.low / table.rails);
     if (!path.stays_dead()) failing.insert({path.low, path.high});
   }
-  std::erase_if(failing, [&](std::int32_t unit) { return hosts[unit].size() < least; });
+  std::erase_if(failing, [&](std::int32_t unit) { return hosts[unit].size() < kSeveral; });
   return failing;
 }
 
@@ -180,16 +181,13 @@ bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, con
 
 double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& report) {
   const FailedPaths paths = failed_paths(table);
-  // A path that failed once explains it if its ends failed with nobody else; one that stays dead, if they did not fail
-  // with several.
-  const Units with_others = units_failing_with(2, table, paths);
-  const Units several = units_failing_with(3, table, paths);
+  const Units several = units_failing_with_several(table, paths);
   // If more than a quarter of all units do, the network is to blame, and none of them.
   const Units unsteady = 4 * several.size() > table.units.size() ? Units() : several;
   const Meetings usual = usual_meetings(table, paths, unsteady);
   std::vector<Attempts> explained;
   for (const auto& [units, path] : paths) {
-    bool is_of_path = !has_either(path.stays_dead() ? several : with_others, path);
+    bool is_of_path = !has_either(several, path);
     if (path.is_dead()) {
       report_dead_path(table, path, usual, false_alarm, report);
     } else {

@@ -17,14 +17,10 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// With fewer partners that work, a partner or the path may be to blame; and with fewer of which it is not known
-/// whether they still do.
+/// With fewer partners that work, a partner or the path may be to blame.
 constexpr std::size_t kPartnersToBlame = 2;
-constexpr std::size_t kPartnersUnsure = 3;
 /// A rail is dead if so many of its hosts work over other rails. With fewer, their NICs are dead.
 constexpr std::ptrdiff_t kHostsOfDeadRail = 3;
-/// Parts that fail with each other in fewer rounds may have been unlucky.
-constexpr std::size_t kRoundsOfCut = 3;
 
 using Hosts = std::vector<std::int32_t>;
 using Pair = std::pair<std::int32_t, std::int32_t>;
@@ -78,7 +74,7 @@ std::vector<Hosts> find_parts(AttemptTable& table, std::vector<FailureRun>& caus
         if (std::binary_search(part.begin(), part.end(), unit / table.rails)) units.insert(unit);
       }
       FailureRun run = table.run_of(failures_between(table, part, found.front()), units);
-      if (run.units.size() < 2 || run.partners.size() < 2 || run.rounds.size() < kRoundsOfCut) continue;
+      if (std::min({run.units.size(), run.partners.size(), run.rounds.size()}) < 2) continue;  // bad luck makes one
       run.finding.blame = Blame::kCutOff;
       run.finding.hosts = part;
       causes.push_back(std::move(run));
@@ -90,9 +86,7 @@ std::vector<Hosts> find_parts(AttemptTable& table, std::vector<FailureRun>& caus
 }
 
 /// Whether so many partners work that none of them is to blame.
-bool is_not_of_partners(const FailureRun& run) {
-  return run.proven.size() >= kPartnersToBlame || run.working.size() >= kPartnersUnsure;
-}
+bool is_not_of_partners(const FailureRun& run) { return run.proven.size() >= kPartnersToBlame; }
 
 /// The other units of the same host for which this holds.
 template <typename Holds>
