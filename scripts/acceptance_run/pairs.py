@@ -4,9 +4,9 @@ import collections
 import contextlib
 
 from acceptance_run.folder import read_records
+from findings import is_decided, is_on_hosts
 
-ON_A_HOST = ("host", "nic", "dead", "transient", "cut_off", "wrong_data", "device")
-BLAMED = ("slow", "dead", "cut_off", "wrong_data", "unsteady")
+NOT_BLAMED = ("suspect", "not_judged", "fine")  # the lists of all other hosts
 MOST_GROUPS = 4  # named in a sentence
 WAYS = {"both": "slow", "sends": "slow to send", "receives": "slow to receive"}
 
@@ -16,19 +16,17 @@ class PairsVerdict:
 
     def __init__(self, line, tolerance, allow=()):
         self.drained, self.undecided, self.findings, self.open = {}, {}, [], []
-        lists = {name: names["hosts"] for name, names in (line["lists"] or {}).items() if names and name in (
-            "slow", "dead", "cut_off", "wrong_data", "unsteady", "suspect", "not_judged", "fine")}
+        lists = {name: names["hosts"] for name, names in (line["lists"] or {}).items() if isinstance(names, dict)}
         about = collections.defaultdict(list)
         for finding in line["findings"] or []:
             for host in finding["hosts"]:
                 about[host].append(finding)
-        for name in BLAMED:
-            for host in lists.get(name, []):
-                self.drained[host] = reason_of(host, name, about[host])
+        for name in [name for name in lists if name not in NOT_BLAMED]:
+            for host in lists[name]:
+                self.drained[host] = reason_of(name, about[host])
         self.fine = set(lists.get("fine", []))
         for finding in line["findings"] or []:
-            of_path = finding["blame"] == "wrong_data" and len(finding["hosts"]) > 1
-            if of_path or finding["blame"] not in ON_A_HOST + ("undecided",):
+            if is_decided(finding) and not is_on_hosts(finding):
                 text = finding["text"]
                 self.findings.append((finding["hosts"], text.partition(":")[0], with_rates(finding, text)))
         self.add_undecided(lists, line, about)
@@ -48,7 +46,7 @@ class PairsVerdict:
                     questions.setdefault(host, question["why"])
         for name, words in (("suspect", "suspect"), ("not_judged", "not judged")):
             for host in lists.get(name, []):
-                texts = [one["text"] for one in about[host] if one["blame"] == "undecided"]
+                texts = [one["text"] for one in about[host] if not is_decided(one)]
                 more = texts[0] if texts else questions.get(host)
                 more = more or (line["headline"] if name == "not_judged" else None)
                 self.undecided.setdefault(host, "pairs: {}{}".format(words, ": " + more if more else ""))
@@ -68,22 +66,15 @@ def with_rates(finding, text):
     return "{}: {:.3g} of {:.3g} GB/s".format(text, finding["bandwidth_gb_per_s"], finding["expected_gb_per_s"])
 
 
-def reason_of(host, listed, findings):
-    own = [finding for finding in findings if finding["blame"] in ON_A_HOST]
+def reason_of(listed, findings):
+    own = [finding for finding in findings if is_decided(finding) and is_on_hosts(finding)]
+    short = listed.replace("_", " ")
     if not own:
-        return listed.replace("_", " ")
+        return short
     finding = own[0]
-    blame = finding["blame"]
-    if blame == "dead":
-        short = "dead"
-    elif blame == "transient":
-        short = "unsteady"
-    elif blame in ("cut_off", "wrong_data"):
-        short = blame.replace("_", " ")
-    else:
-        short = WAYS.get(finding["direction"], "slow")
-        if blame == "nic" and finding["rail"]:
-            short = "{} over {}".format(short, finding["rail"])
+    if listed == "slow":
+        over = " over {}".format(finding["rail"]) if finding["rail"] else ""
+        short = WAYS.get(finding["direction"], "slow") + over
     return "{} ({}{})".format(with_rates(finding, short), finding["text"],
                               "; " + finding["reason"] if finding["reason"] else "")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from constants import MISSING, NOT_JUDGED, OK, TOO_SLOW
+from findings import hosts_of
 from report_page.reading import PART_BYTES, read_file
 from report_page.results import BadInput
 from report_page.words import number_text, printable
@@ -18,9 +19,6 @@ JUDGED = (OK, TOO_SLOW, NOT_JUDGED)  # exit statuses with a verdict
 TIME_LIMIT_S = 300
 OF_SWEEPS = (b'"sweep"', b'"reading"', b'"pairwise_bw"')
 OF_VERDICTS = b'"slow_links"'
-OF_HOSTS = ("host", "nic", "transient", "dead", "cut_off", "wrong_data")
-OF_PAIRS = ("pair", "dead_pair")
-NOT_SURE = ("undecided", "transient")
 
 
 @dataclass
@@ -151,7 +149,7 @@ def judgement_of(results, hosts, why_not):
         if run.verdict:
             return Judgement(
                 printable(run.verdict["why_over"]),
-                [of_run(number, one) for number, one in enumerate(run.verdict["findings"] or [], 1)],
+                [finding_of(number, one) for number, one in enumerate(run.verdict["findings"] or [], 1)],
             )
     return Judgement(f"Nothing is marked: {why_not or 'there is no verdict'}.")
 
@@ -184,16 +182,11 @@ def suspects_of(questions):
 
 
 def finding_of(number, one):
-    leaves = [printable(leaf) for leaf in (one["leaf"], one["other_leaf"]) if leaf is not None]
-    rail = None if one["rail"] is None else printable(one["rail"])
+    """Those of a run with --find have no leaves and rails."""
+    leaves = [printable(leaf) for leaf in (one.get("leaf"), one.get("other_leaf")) if leaf is not None]
+    rail = None if one.get("rail") is None else printable(one["rail"])
     return Finding(
-        number, one["blame"], one["direction"] or "both", names_of(one["hosts"] or []), rail, leaves, text_of(one), one
-    )
-
-
-def of_run(number, one):
-    return Finding(
-        number, one["blame"], one["direction"] or "both", names_of(one["endpoints"] or []), None, [], text_of(one), one
+        number, one["blame"], one["direction"] or "both", names_of(hosts_of(one)), rail, leaves, text_of(one), one
     )
 
 

@@ -1,10 +1,11 @@
 """Outlines on the map of pairs: findings, suspect paths and groups of hosts."""
 
-from report_page.judging import NOT_SURE, OF_HOSTS, OF_PAIRS
+from findings import is_path, state_of
 from report_page.pair_grid import NO_GROUP
 
 MOST_TAGS = 40  # findings on a map
 MOST_SUSPECTS = 100
+NOT_SURE = ("unknown", "unsteady")
 
 
 def frames_of_groups(axis):
@@ -34,7 +35,7 @@ def rectangle(x0, x1, y0, y1, look, dash="solid", away=0.0):
 def mark_findings(layout, axis, findings):
     for finding in findings[:MOST_TAGS]:
         for outline in outlines_of(finding, axis):
-            dash = "dash" if finding.blame in NOT_SURE else "solid"
+            dash = "dash" if state_of(finding.record) in NOT_SURE else "solid"
             layout["shapes"].append(rectangle(*outline, "finding", dash, away(axis)))
             layout["annotations"].append(
                 {"text": str(finding.number), "look": "tag", "showarrow": False, **place_of_tag(*outline)}
@@ -56,35 +57,24 @@ def place_of_tag(x0, x1, y0, y1):
 
 
 def outlines_of(finding, axis):
-    """(x0, x1, y0, y1) in lines: the columns of slow senders, the rows of slow receivers, cells of pairs, blocks."""
-    lines = axis.lines
-    places = [[at // axis.per_line for at in axis.places_of(host, finding.rail)] for host in finding.hosts]
-    flat = [at for of_host in places for at in of_host]
-    if finding.blame in OF_PAIRS or finding.blame == "undecided" and len(places) == 2:
-        return (
-            [
-                (one, one + 1, other, other + 1)
-                for senders, receivers in directions_of(finding, *places)
-                for one in senders
-                for other in receivers
-            ]
-            if len(places) == 2
-            else []
-        )
-    if finding.blame == "leaf":
-        spans = [
-            (first // axis.per_line, -(-last // axis.per_line))
-            for name, first, last in axis.runs
-            if name in finding.leaves
-        ]
+    """(x0, x1, y0, y1) in lines: the columns of slow senders, the rows of slow receivers, blocks of two, or everything."""
+    if finding.leaves:
+        places = [spans_of_leaf(leaf, axis) for leaf in finding.leaves]
     else:
-        spans = [(at, at + 1) for at in flat]
-    if finding.blame == "rail" or len(spans) > max(2, lines / 2):
-        return [(0, lines, 0, lines)]
-    if finding.blame in OF_HOSTS + ("leaf", "undecided", "device", "group"):
-        columns = [(first, last, 0, lines) for first, last in spans if finding.direction != "receives"]
-        return columns + [(0, lines, first, last) for first, last in spans if finding.direction != "sends"]
-    return []
+        lines = [[at // axis.per_line for at in axis.places_of(host, finding.rail)] for host in finding.hosts]
+        places = [[(at, at + 1) for at in of_host] for of_host in lines]
+    if len(places) == 2 and (finding.leaves or is_path(finding.record)):
+        blocks = [(x, y) for xs, ys in directions_of(finding, *places) for x in xs for y in ys]
+        return [(*x, *y) for x, y in blocks]
+    spans = [span for of_one in places for span in of_one]
+    if not places or len(spans) > max(2, axis.lines / 2):
+        return [(0, axis.lines, 0, axis.lines)]
+    columns = [(*span, 0, axis.lines) for span in spans if finding.direction != "receives"]
+    return columns + [(0, axis.lines, *span) for span in spans if finding.direction != "sends"]
+
+
+def spans_of_leaf(leaf, axis):
+    return [(first // axis.per_line, -(-last // axis.per_line)) for name, first, last in axis.runs if name == leaf]
 
 
 def directions_of(finding, one, other):

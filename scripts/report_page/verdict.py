@@ -6,6 +6,7 @@ from pathlib import Path
 from acceptance_run.folder import ACCEPTED, BROKEN, SLOW, UNMEASURED
 from acceptance_run.hosts_alone import FEWEST
 from constants import FAILED, MISSING, NOT_JUDGED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
+from findings import is_decided, state_of as state_of_finding
 from report_page.blocks import Cell, Section, Table, Number, Words, number, whole
 from report_page.reading import PLACES
 from report_page.rows import run_name
@@ -34,14 +35,6 @@ OF_STATUS = {
     WRONG_DATA: "wrong",
 }
 OF_JUDGEMENT = {"clean": "accepted", "slow": "slow", "unknown": "unknown"}
-OF_BLAME = {
-    "wrong_data": "wrong",
-    "dead": "dead",
-    "dead_pair": "dead",
-    "cut_off": "cut_off",
-    "transient": "unsteady",
-    "undecided": "unknown",
-}
 OF_OUTCOME = {ACCEPTED: "accepted", SLOW: "slow", BROKEN: "failed"}  # others: unknown
 OF_REASON = {"dead": "dead", "cut off": "cut_off", "unsteady": "unsteady", "failed alone": "failed"}  # how it begins
 OF_COMPARISON = {OK: "accepted", TOO_SLOW: "slow", NOT_JUDGED: "unknown"}
@@ -201,8 +194,7 @@ def state_of_verdict(verdict):
     state = OF_JUDGEMENT.get(verdict["judged"], "unknown")
     if state != "slow":
         return state
-    found = {OF_BLAME.get(one["blame"], "slow") for one in verdict["findings"] or []} - {"unknown"}
-    return worst(found or {"slow"})
+    return worst({state_of_finding(one) for one in verdict["findings"] or [] if is_decided(one)} or {"slow"})
 
 
 def part_of_run(run, runs, results):
