@@ -19,10 +19,6 @@ constexpr std::size_t kMostAlone = 12;      // rounds of a pair alone: more woul
 constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
 
-/// Hosts that are fine with most others.
-constexpr std::array kNoSuspects = {Blame::kPair, Blame::kLeafPair, Blame::kRail,
-                                    Blame::kAll,  Blame::kCutOff,   Blame::kDeadPair};
-
 std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
   std::vector<std::int32_t> group_of(hosts, -1);
   for (std::size_t group = 0; group < grouping.groups.size(); ++group) {
@@ -80,7 +76,8 @@ struct SlowReading {
 std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts) {
   std::vector<std::uint8_t> suspects(hosts, 0);
   for (const Finding& finding : verdict.findings) {
-    if (std::find(kNoSuspects.begin(), kNoSuspects.end(), finding.blame) != kNoSuspects.end()) continue;
+    const bool is_path_alone = is_path(finding) && finding.blame != Blame::kUndecided;
+    if (is_path_alone || finding.blame == Blame::kCutOff) continue;
     for (const std::int32_t host : finding.hosts) suspects[at(host)] = 1;
   }
   for (const FollowUp& follow_up : verdict.follow_ups) {

@@ -32,10 +32,6 @@ std::string group_name(const Verdict& verdict, std::int32_t group) {
   return group < 0 ? "" : verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name;
 }
 
-bool counts_slow_partners(Blame blame) {
-  return blame == Blame::kHost || blame == Blame::kNic || blame == Blame::kDevice || blame == Blame::kWrongData;
-}
-
 FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {
   FindingRecord record;
   record.blame = finding.blame;
@@ -59,7 +55,7 @@ FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Findin
     record.slow_rounds = finding.slow_rounds;
   }
   record.partners = finding.partners;
-  if (counts_slow_partners(finding.blame)) record.slow_partners = finding.slow_partners;
+  if (finding.slow_partners > 0) record.slow_partners = finding.slow_partners;
   record.false_alarm = finding.false_alarm;
   record.confirmed = finding.confirmed;
   record.reason = finding.reason;

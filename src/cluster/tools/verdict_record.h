@@ -209,7 +209,7 @@ template <typename Form, record::Of<FindingRecord> Record>
 void describe(Form& form, Record& finding) {
   using namespace record;
   form.part("slow_link", "Something slow or broken");
-  form("blame", finding.blame, "`SLOW HOST` to `CANNOT TELL` above");
+  form("blame", finding.blame, "the kind of finding");
   form("direction", finding.direction, "for a pair, `sends` is from the first of `hosts` to the second");
   form("hosts", finding.hosts,
        "one; the two of a pair; all suspects if undecided; none for leaves and rails; for a `device` the hosts slow "
