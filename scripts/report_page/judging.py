@@ -44,7 +44,7 @@ class Judgement:
 
     note: str = ""
     findings: list = field(default_factory=list)
-    order: list = field(default_factory=list)  # names of hosts, similar ones together; empty: unknown
+    order: list = field(default_factory=list)  # names of hosts, groups together; empty: unknown
     groups: list = field(default_factory=list)  # (name, names of hosts): the finest groups
     suspects: list = field(default_factory=list)  # (name, name): paths
     commands: list = field(default_factory=list)  # (command, purpose)

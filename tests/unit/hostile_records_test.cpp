@@ -46,7 +46,7 @@ class HostileRecords : public testing::Test {
     return message.substr(0, message.find("; give a "));
   }
 
-  test::TemporaryFolder folder_;
+  fabricbench::test::TemporaryFolder folder_;
 };
 
 std::vector<std::string> both(const std::string& message) { return {message, message}; }

@@ -141,20 +141,6 @@ TEST(MapLayout, PartsTwoKindsOfHosts) {
   EXPECT_EQ(names_in(layout, sweep)[6], "n1");
 }
 
-TEST(MapLayout, OfVeryManyHostsIsByMarkAndName) {
-  Sweep sweep = sweep_of(4, [](int, int) { return 24; });
-  const Verdict four = verdict_on(sweep);
-  for (std::size_t host = 4; host <= kMostCompared; ++host) sweep.hosts.push_back(fmt::format("n{}", host));
-  Verdict verdict = four;
-  verdict.findings.resize(1);
-  verdict.findings[0].blame = Blame::kHost;
-  verdict.findings[0].hosts = {0};
-  const Texts names = names_in(map_layout(sweep, verdict), sweep);
-  EXPECT_EQ(names.size(), kMostCompared + 1);
-  EXPECT_EQ(names.front(), "n1");
-  EXPECT_EQ(names.back(), "n0");
-}
-
 TEST(ShareMatrix, HoldsFarAndSlowKindsAgainstNearOnes) {
   const Sweep sweep = sweep_of(8, [](int a, int b) { return a / 4 == b / 4 ? 20 : 5; });
   Verdict verdict;
