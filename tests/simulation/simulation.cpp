@@ -108,11 +108,7 @@ void measure_round(const Fabric& fabric, const std::vector<Meeting>& meetings, S
 
 /// The pairs of open follow-ups. A follow-up on one host gets a partner that is no suspect, another one each time.
 std::vector<Meeting> asked_for(const SimulatedSweep& result) {
-  const std::vector<std::uint8_t> suspects = suspects_of(result.verdict, result.sweep.hosts.size());
-  std::vector<std::int32_t> healthy;
-  for (std::size_t host = 0; host < suspects.size(); ++host) {
-    if (suspects[host] == 0) healthy.push_back(static_cast<std::int32_t>(host));
-  }
+  const std::vector<std::int32_t> healthy = hosts_without_suspicion(result.verdict, result.sweep.hosts.size());
   std::vector<Meeting> meetings;
   std::size_t turn = static_cast<std::size_t>(result.rounds);
   for (const FollowUp& follow_up : result.verdict.follow_ups) {

@@ -14,7 +14,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostNamed = 3;       // in a line for people
 constexpr std::size_t kMostAlone = 12;      // rounds of a pair alone: more would not decide either
 constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
@@ -37,6 +36,18 @@ std::vector<const FollowUp*> add_all(const std::vector<WantedPair>& wanted, Roun
     if (round.add(pair)) added.push_back(pair.follow_up);
   }
   return added;
+}
+
+/// Host and follow-up in a few words each, as many as fit into a line.
+std::string text_of_follow_ups(const Sweep& sweep, const std::vector<const FollowUp*>& follow_ups) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> texts;
+  for (const FollowUp* follow_up : follow_ups) {
+    std::string who = sweep.hosts[at(follow_up->host)];
+    if (follow_up->other >= 0) who += " and " + sweep.hosts[at(follow_up->other)];
+    texts.push_back(follow_up->why.empty() ? who : fmt::format("{} ({})", who, follow_up->why));
+  }
+  return fmt::format("{}", fmt::join(shortened(std::move(texts), kMostNamed, "more"), "; "));
 }
 
 /// What comparable readings have in common: kind, rails, and whether they are of both directions together.
@@ -73,36 +84,37 @@ struct SlowReading {
 
 }  // namespace
 
-std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts) {
-  std::vector<std::uint8_t> suspects(hosts, 0);
+std::vector<std::int32_t> hosts_without_suspicion(const Verdict& verdict, std::size_t hosts) {
+  std::set<std::int32_t> suspects;
   for (const Finding& finding : verdict.findings) {
     const bool is_path_alone = is_path(finding) && finding.blame != Blame::kUndecided;
-    if (is_path_alone || finding.blame == Blame::kCutOff) continue;
-    for (const std::int32_t host : finding.hosts) suspects[at(host)] = 1;
+    if (!is_path_alone && finding.blame != Blame::kCutOff) suspects.insert(finding.hosts.begin(), finding.hosts.end());
   }
-  for (const FollowUp& follow_up : verdict.follow_ups) {
-    if (follow_up.other < 0) suspects[at(follow_up.host)] = 1;
+  for (const FollowUp& each : verdict.follow_ups) {
+    if (each.other < 0) suspects.insert(each.host);
   }
-  return suspects;
-}
-
-std::string text_of_follow_ups(const Sweep& sweep, const std::vector<const FollowUp*>& follow_ups) {
-  std::vector<std::string> texts;
-  for (const FollowUp* follow_up : follow_ups) {
-    std::string who = sweep.hosts[at(follow_up->host)];
-    if (follow_up->other >= 0) who += " and " + sweep.hosts[at(follow_up->other)];
-    texts.push_back(follow_up->why.empty() ? who : fmt::format("{} ({})", who, follow_up->why));
+  std::vector<std::int32_t> others;
+  for (std::int32_t host = 0; std::cmp_less(host, hosts); ++host) {
+    if (!suspects.contains(host)) others.push_back(host);
   }
-  return fmt::format("{}", fmt::join(shortened(std::move(texts), kMostNamed, "more"), "; "));
+  return others;
 }
 
 OpenQuestions::OpenQuestions(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict)
-    : sweep_(sweep), progress_(progress), verdict_(verdict), histories_(histories()) {
+    : sweep_(sweep),
+      progress_(progress),
+      verdict_(verdict),
+      no_suspects_(hosts_without_suspicion(verdict, sweep.hosts.size())),
+      histories_(histories()) {
   for (const Grouping& each : verdict.groupings) group_of_.push_back(groups_of(each, sweep.hosts.size()));
-  const std::vector<std::uint8_t> suspects = suspects_of(verdict, sweep.hosts.size());
-  for (std::int32_t host = 0; std::cmp_less(host, suspects.size()); ++host) {
-    if (suspects[at(host)] == 0) no_suspects_.push_back(host);
+}
+
+std::string OpenQuestions::text(bool (*is_asked)(const FollowUp&)) const {
+  std::vector<const FollowUp*> asked;
+  for (const FollowUp& each : verdict_.follow_ups) {
+    if (is_asked(each)) asked.push_back(&each);
   }
+  return text_of_follow_ups(sweep_, asked);
 }
 
 std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories() const {

@@ -16,12 +16,9 @@
 
 namespace fabricbench::cluster {
 
-/// By host, whether it is a suspect: a finding names it, or a follow-up is about it alone. The hosts of a slow pair are
-/// no suspects, since they are fine with all others.
-[[nodiscard]] std::vector<std::uint8_t> suspects_of(const Verdict& verdict, std::size_t hosts);
-
-/// Host and follow-up in a few words each, as many as fit into a line.
-[[nodiscard]] std::string text_of_follow_ups(const Sweep& sweep, const std::vector<const FollowUp*>& follow_ups);
+/// The hosts that are no suspects: no finding names them, and no follow-up is about them alone. The hosts of a slow
+/// path are none, since they are fine with all others.
+[[nodiscard]] std::vector<std::int32_t> hosts_without_suspicion(const Verdict& verdict, std::size_t hosts);
 
 /// Each question is a list of wanted pairs, the most important first, and becomes a round of as many of them as fit
 /// beside each other. The rounds have no number yet; no meetings: there is no such question. The arguments of the
@@ -30,6 +27,9 @@ class OpenQuestions {
  public:
   OpenQuestions(const Sweep& sweep, const SweepProgress& progress, const Verdict& verdict);
 
+  [[nodiscard]] std::int64_t suspects() const { return std::ssize(sweep_.hosts) - std::ssize(no_suspects_); }
+  /// Hosts and follow-ups in a few words each, as many as fit into a line.
+  [[nodiscard]] std::string text(bool (*is_asked)(const FollowUp&)) const;
   /// Dead hosts with each other.
   [[nodiscard]] PlannedRound dead_hosts() const;
   /// Do pairs share links? Up to six pairs without a host in common, the slowest that nothing explains: each alone,

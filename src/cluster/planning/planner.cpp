@@ -17,11 +17,10 @@
 #include "cluster/planning/sweep_progress.h"
 #include "cluster/robust.h"
 #include "common/core/distributions.h"
+#include "common/core/shortened_list.h"
 
 namespace fabricbench::cluster {
 namespace {
-
-constexpr std::size_t kMostHostsNamed = 4;  // in a line for people
 
 /// The number of readings of a host that its median needs: no healthy host is blamed by chance, and no slow one missed.
 /// Bonferroni's correction covers all directions of all hosts.
@@ -49,11 +48,10 @@ SchedulePlan schedule_of(const SweepPlan& plan) {
   return schedule;
 }
 
-/// Such as `node03, node07 and 2 more`; empty: there are none.
+/// Such as `node03, node07, and 2 more`.
 std::string text_of(std::vector<std::string> hosts) {
-  const std::size_t more = hosts.size() - std::min(hosts.size(), kMostHostsNamed);
-  hosts.resize(hosts.size() - more);
-  return fmt::format("{}{}", fmt::join(hosts, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  constexpr std::size_t kMostNamed = 4;
+  return fmt::format("{}", fmt::join(shortened(std::move(hosts), kMostNamed, "more"), ", "));
 }
 
 /// Plans one round.
@@ -111,9 +109,7 @@ class NextRound {
 
   /// A host may be slow now and then. Many slow hosts may be another kind of hosts, which few rounds do not show.
   [[nodiscard]] PlannedRound for_healthy_hosts() const {
-    const std::vector<std::uint8_t> suspects = suspects_of(verdict_, sweep_.hosts.size());
-    const bool are_many = 4 * std::count(suspects.begin(), suspects.end(), std::uint8_t{1}) >= std::ssize(suspects);
-    if (verdict_.judged == Judged::kSlow && !are_many) return {};
+    if (verdict_.judged == Judged::kSlow && 4 * questions_->suspects() < std::ssize(sweep_.hosts)) return {};
     return for_all_hosts(plan_.least_rounds, plan_.least_meetings, "");
   }
 
@@ -153,12 +149,9 @@ class NextRound {
 
   /// A round for all hosts serves for all hosts that may be slow now and then, and shows the usual rate too.
   [[nodiscard]] PlannedRound for_unsteady_hosts() const {
-    std::vector<const FollowUp*> follow_ups;
-    for (const FollowUp& follow_up : verdict_.follow_ups) {
-      if (follow_up.by_everybody) follow_ups.push_back(&follow_up);
-    }
-    if (follow_ups.empty() || !may_repeat()) return {};
-    return for_all_hosts(plan_.most_meetings, plan_.most_meetings, ": " + text_of_follow_ups(sweep_, follow_ups));
+    const std::string hosts = questions_->text([](const FollowUp& each) { return each.by_everybody; });
+    if (hosts.empty() || !may_repeat()) return {};
+    return for_all_hosts(plan_.most_meetings, plan_.most_meetings, ": " + hosts);
   }
 
   [[nodiscard]] PlannedRound for_follow_ups() const {
@@ -259,12 +252,10 @@ class NextRound {
     if (!plan_.find) return "everything planned has been measured" + rest;
     std::string so_far = fmt::format("after {} rounds for all hosts", rounds_for_all());
     if (progress_.extra() > 0) so_far += fmt::format(" and {} more", progress_.extra());
-    std::vector<const FollowUp*> open;
-    for (const FollowUp& follow_up : verdict_.follow_ups) open.push_back(&follow_up);
-    if (!open.empty()) {
+    if (!verdict_.follow_ups.empty()) {
       const char* why = extra_left() > 0 ? "no further reading would settle these questions"
                                          : "the maximum, these questions are open";
-      return fmt::format("{}, {}: {}{}", so_far, why, text_of_follow_ups(sweep_, open), rest);
+      return fmt::format("{}, {}: {}{}", so_far, why, questions_->text([](const FollowUp&) { return true; }), rest);
     }
     switch (verdict_.judged) {
       case Judged::kClean: return so_far + ", nothing is slow and no question is open" + rest;
