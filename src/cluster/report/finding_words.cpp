@@ -47,9 +47,8 @@ Text ends(Direction direction, const Text& first, const Text& second) {
 
 /// `leaf rack7 (node[01-08])`, or `group 2 (node[01-08])` if it was found in the readings.
 Text group_name(const Told& told, std::int32_t place) {
-  const Grouping& grouping = told.verdict.groupings.at(0);
-  const Group& group = grouping.groups.at(static_cast<std::size_t>(place));
-  return fmt::format("{}{} ({})", grouping.is_given ? "leaf " : "", printable(group.name),
+  const Group& group = leaf_at(told.verdict, place);
+  return fmt::format("{}{} ({})", told.verdict.groupings[0].is_given ? "leaf " : "", printable(group.name),
                      hosts_text(told.sweep, group.hosts));
 }
 
@@ -152,7 +151,7 @@ Text path(const Told& told) {
 /// A slow uplink and a longer way look alike.
 Text leaf(const Told& told) {
   const Finding& finding = told.finding;
-  const std::int64_t all = std::ssize(leaf_of(told.verdict, finding).hosts);
+  const std::int64_t all = std::ssize(leaf_at(told.verdict, finding.leaf).hosts);
   const std::int64_t slow = std::min({all, finding.direction == Direction::kReceives ? all : finding.sends.slow,
                                       finding.direction == Direction::kSends ? all : finding.receives.slow});
   return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks, or farther away",

@@ -1,7 +1,6 @@
 #include "cluster/report/map_layout.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -81,44 +79,13 @@ Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
   return paths;
 }
 
-constexpr auto kMarks =
-    std::to_array<std::pair<std::vector<std::string> HostLists::*, char>>({{&HostLists::suspect, kSuspectMark},
-                                                                           {&HostLists::unsteady, kUnsteadyMark},
-                                                                           {&HostLists::slow, kSlowMark},
-                                                                           {&HostLists::wrong_data, kSlowMark},
-                                                                           {&HostLists::cut_off, kDeadMark},
-                                                                           {&HostLists::dead, kDeadMark}});
-
-std::string marks_of(const Sweep& sweep, const HostLists& lists) {
-  std::unordered_map<std::string_view, std::size_t> places;
-  for (std::size_t host = 0; host < sweep.hosts.size(); ++host) places.emplace(sweep.hosts[host], host);
-  std::string marks(sweep.hosts.size(), kNoMark);
-  for (const auto& [list, mark] : kMarks) {
-    for (const std::string& host : lists.*list) marks[places.at(host)] = mark;
-  }
-  return marks;
-}
-
-/// Natural order, hosts without a mark first.
-std::vector<std::int32_t> by_name(const Sweep& sweep, std::string_view marks) {
-  std::vector<std::int32_t> hosts(sweep.hosts.size());
-  std::iota(hosts.begin(), hosts.end(), 0);
-  std::sort(hosts.begin(), hosts.end(), [&](std::int32_t a, std::int32_t b) {
-    const auto first = static_cast<std::size_t>(a);
-    const auto second = static_cast<std::size_t>(b);
-    if (marks[first] == marks[second]) return comes_before(sweep.hosts[first], sweep.hosts[second]);
-    return kMarksInOrder.find(marks[first]) < kMarksInOrder.find(marks[second]);
-  });
-  return hosts;
-}
-
 /// The blocks of all levels: runs of hosts of one group, and of the same coarser groups.
 std::vector<HeatBlock> blocks_of(const std::vector<Level>& levels, const Paths& paths,
-                                 const std::vector<std::int32_t>& hosts) {
+                                 const std::vector<std::size_t>& hosts) {
   std::vector<HeatBlock> blocks;
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const auto path_of = [&](std::size_t line) {
-      const std::vector<std::size_t>& path = paths[static_cast<std::size_t>(hosts[line])];
+      const std::vector<std::size_t>& path = paths[hosts[line]];
       return std::vector(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(level) + 1);
     };
     for (std::size_t first = 0; first < hosts.size();) {
@@ -185,13 +152,15 @@ HeatLayout map_layout(const Sweep& sweep, const Verdict& verdict) {
   const std::vector<Level> levels = levels_of(verdict);
   const Paths paths = paths_of(levels, sweep.hosts.size());
   HeatLayout layout;
-  layout.marks = marks_of(sweep, host_lists(sweep, verdict));
-  std::vector<std::int32_t> hosts = by_name(sweep, layout.marks);
-  std::stable_sort(hosts.begin(), hosts.end(), [&](std::int32_t a, std::int32_t b) {
-    return paths[static_cast<std::size_t>(a)] < paths[static_cast<std::size_t>(b)];
+  layout.marks = host_lists(sweep, verdict).marks;
+  std::vector<std::size_t> hosts(sweep.hosts.size());
+  std::iota(hosts.begin(), hosts.end(), std::size_t{0});
+  const auto key = [&](std::size_t host) { return std::tuple(paths[host], kMarksInOrder.find(layout.marks[host])); };
+  std::sort(hosts.begin(), hosts.end(), [&](std::size_t a, std::size_t b) {
+    return key(a) == key(b) ? comes_before(sweep.hosts[a], sweep.hosts[b]) : key(a) < key(b);
   });
   layout.blocks = blocks_of(levels, paths, hosts);
-  layout.order.assign(hosts.begin(), hosts.end());
+  layout.order = std::move(hosts);
   return layout;
 }
 

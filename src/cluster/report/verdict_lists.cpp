@@ -15,6 +15,7 @@
 #include "cluster/hosts/host_folding.h"
 #include "cluster/report/verdict_text.h"
 #include "cluster/sorted_unique.h"
+#include "common/core/heat_map.h"
 #include "common/core/plain_text.h"
 #include "common/core/wording.h"
 
@@ -22,18 +23,23 @@ namespace fabricbench::cluster {
 namespace {
 
 using List = std::vector<std::string> HostLists::*;
-/// The lists of hosts with their titles, the worst first: a host is in the first one that applies.
-constexpr auto kLists = std::to_array<std::pair<std::string_view, List>>({{"Dead", &HostLists::dead},
-                                                                          {"Cut off", &HostLists::cut_off},
-                                                                          {"Wrong data", &HostLists::wrong_data},
-                                                                          {"Slow", &HostLists::slow},
-                                                                          {"Unsteady", &HostLists::unsteady},
-                                                                          {"Suspect", &HostLists::suspect},
-                                                                          {"Not judged", &HostLists::not_judged},
-                                                                          {"Fine", &HostLists::fine}});
+struct TitledList {
+  std::string_view title;
+  List list;
+  char mark;  // of its hosts on a map
+};
+/// The lists of hosts, the worst first: a host is in the first one that applies.
+constexpr auto kLists = std::to_array<TitledList>({{"Dead", &HostLists::dead, kDeadMark},
+                                                   {"Cut off", &HostLists::cut_off, kDeadMark},
+                                                   {"Wrong data", &HostLists::wrong_data, kSlowMark},
+                                                   {"Slow", &HostLists::slow, kSlowMark},
+                                                   {"Unsteady", &HostLists::unsteady, kUnsteadyMark},
+                                                   {"Suspect", &HostLists::suspect, kSuspectMark},
+                                                   {"Not judged", &HostLists::not_judged, kNoMark},
+                                                   {"Fine", &HostLists::fine, kNoMark}});
 
 std::size_t place_of(List list) {
-  const auto found = std::find_if(kLists.begin(), kLists.end(), [&](const auto& each) { return each.second == list; });
+  const auto found = std::find_if(kLists.begin(), kLists.end(), [&](const auto& each) { return each.list == list; });
   return static_cast<std::size_t>(found - kLists.begin());
 }
 
@@ -107,7 +113,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
   std::vector<std::string> names;
   for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
     if (leaf < 0) continue;
-    const Group& group = verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf));
+    const Group& group = leaf_at(verdict, leaf);
     names.push_back(verdict.groupings[0].is_given ? listed_name(group.name) : hosts_text(sweep, group.hosts));
   }
   if (finding.blame == Blame::kRail)
@@ -142,9 +148,11 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
     if (each.other < 0 && (is_judged || each.with_all)) put(each.host, &HostLists::suspect);
   }
   HostLists lists;
-  for (std::size_t host = 0; host < places.size(); ++host)
-    (lists.*kLists.at(places[host]).second).push_back(sweep.hosts[host]);
-  for (const auto& [title, list] : kLists) std::sort((lists.*list).begin(), (lists.*list).end(), comes_before);
+  for (std::size_t host = 0; host < places.size(); ++host) {
+    (lists.*kLists.at(places[host]).list).push_back(sweep.hosts[host]);
+    lists.marks.push_back(kLists.at(places[host]).mark);
+  }
+  for (const auto& [title, list, mark] : kLists) std::sort((lists.*list).begin(), (lists.*list).end(), comes_before);
   return lists;
 }
 
@@ -152,13 +160,13 @@ bool has_host(const Group& group, std::int32_t host) {
   return std::find(group.hosts.begin(), group.hosts.end(), host) != group.hosts.end();
 }
 
-const Group& leaf_of(const Verdict& verdict, const Finding& finding) {
-  return verdict.groupings.at(0).groups.at(static_cast<std::size_t>(finding.leaf));
+const Group& leaf_at(const Verdict& verdict, std::int32_t place) {
+  return verdict.groupings.at(0).groups.at(static_cast<std::size_t>(place));
 }
 
 bool is_of_slow_leaf(const Verdict& verdict, std::int32_t host, std::int32_t other) {
   return std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
-    return finding.blame == Blame::kLeaf && crosses(leaf_of(verdict, finding), host, other);
+    return finding.blame == Blame::kLeaf && crosses(leaf_at(verdict, finding.leaf), host, other);
   });
 }
 
@@ -192,8 +200,7 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   add(lists.suspect.size(), "host", "suspect");
   add(suspect_paths(verdict).size(), "path", "suspect");
   const auto is_suspect = [&](std::int32_t host) {
-    const std::string& name = sweep.hosts[static_cast<std::size_t>(host)];
-    return std::find(lists.suspect.begin(), lists.suspect.end(), name) != lists.suspect.end();
+    return lists.marks[static_cast<std::size_t>(host)] == kSuspectMark;
   };
   const auto more = std::count_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
     return finding.blame == Blame::kUndecided && !is_suspect_path(finding) &&
@@ -210,7 +217,7 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
 std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
   const HostLists lists = host_lists(sweep, verdict);
   std::string text;
-  for (const auto& [title, list] : kLists) {
+  for (const auto& [title, list, mark] : kLists) {
     if (!(lists.*list).empty()) text += fmt::format("{}: {}\n", title, listed_names(lists.*list));
   }
   std::set<std::string> said;

@@ -82,7 +82,7 @@ const Finding* slow_leaf_of(const Sweep& sweep, const Verdict& verdict, const Fi
   const bool of_path = is_path(finding) && finding.blame != Blame::kWrongData;
   if ((!of_host && !of_path) || has_no_figure(finding)) return nullptr;
   const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& leaf) {
-    const auto has = [&](std::int32_t host) { return has_host(leaf_of(verdict, leaf), host); };
+    const auto has = [&](std::int32_t host) { return has_host(leaf_at(verdict, leaf.leaf), host); };
     return leaf.blame == Blame::kLeaf && std::any_of(finding.hosts.begin(), finding.hosts.end(), has);
   });
   return found == verdict.findings.end() ? nullptr : &*found;
@@ -99,7 +99,7 @@ std::string within_text(const Sweep& sweep, const Verdict& verdict, const Findin
     texts.push_back(fmt::format("{}; {}", sentence(sweep, verdict, each), extent(sweep, each)));
   std::set<std::pair<std::int32_t, std::int32_t>> suspects;
   for (const FollowUp& each : verdict.follow_ups) {
-    if (each.other >= 0 && crosses(leaf_of(verdict, leaf), each.host, each.other))
+    if (each.other >= 0 && crosses(leaf_at(verdict, leaf.leaf), each.host, each.other))
       suspects.insert(std::minmax(each.host, each.other));
   }
   if (!suspects.empty()) texts.push_back(counted(suspects.size(), "suspect path") + " to other hosts");

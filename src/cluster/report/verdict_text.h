@@ -48,6 +48,7 @@ struct HostLists {
   std::vector<std::string> suspect;     ///< it, another host or the path between them; more readings would tell
   std::vector<std::string> not_judged;
   std::vector<std::string> fine;  ///< a path between two of them may be slow nonetheless
+  std::string marks;              ///< by place in Sweep::hosts, as in HeatLayout
 };
 [[nodiscard]] HostLists host_lists(const Sweep& sweep, const Verdict& verdict);
 
@@ -182,8 +183,8 @@ template <typename Thing, typename Place>
 
 [[nodiscard]] bool has_host(const Group& group, std::int32_t host);
 
-/// The leaf that a finding is on.
-[[nodiscard]] const Group& leaf_of(const Verdict& verdict, const Finding& finding);
+/// The leaf at a place such as Finding::leaf.
+[[nodiscard]] const Group& leaf_at(const Verdict& verdict, std::int32_t place);
 
 /// Whether a path takes the uplinks of a leaf.
 [[nodiscard]] inline bool crosses(const Group& leaf, std::int32_t host, std::int32_t other) {

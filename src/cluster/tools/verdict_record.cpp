@@ -28,9 +28,7 @@ ListsRecord record_of(const HostLists& lists) {
           set_of(lists.unsteady), set_of(lists.suspect), set_of(lists.not_judged), set_of(lists.fine)};
 }
 
-std::string group_name(const Verdict& verdict, std::int32_t group) {
-  return group < 0 ? "" : verdict.groupings.at(0).groups.at(static_cast<std::size_t>(group)).name;
-}
+std::string leaf_name(const Verdict& verdict, std::int32_t leaf) { return leaf < 0 ? "" : leaf_at(verdict, leaf).name; }
 
 FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding, const HostLists& lists) {
   FindingRecord record;
@@ -42,8 +40,8 @@ FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Findin
     const Device& device = sweep.devices.at(static_cast<std::size_t>(place));
     record.devices.push_back({device.kind, device.id, device.name});
   }
-  record.leaf = group_name(verdict, finding.leaf);
-  record.other_leaf = group_name(verdict, finding.other_leaf);
+  record.leaf = leaf_name(verdict, finding.leaf);
+  record.other_leaf = leaf_name(verdict, finding.other_leaf);
   record.text = sentence(sweep, verdict, finding);
   if (!has_no_figure(finding)) record.ratio = finding.ratio;
   record.rate = finding.rate;
