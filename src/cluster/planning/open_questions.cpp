@@ -14,7 +14,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostAlone = 12;      // rounds of a pair alone: more would not decide either
 constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
 
@@ -285,8 +284,7 @@ std::vector<WantedPair> OpenQuestions::pairs_again() const {
     if (each.other < 0 || each.of_suspects) return false;
     if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) return false;
     const History& history = history_of(each);
-    if (history.is_given_up || history.alone.size() >= kMostAlone || history.failed.size() >= kMostFailures)
-      return false;
+    if (history.is_given_up || history.failed.size() >= kMostFailures) return false;
     return known.insert(std::minmax(each.host, each.other)).second;
   });
   std::stable_sort(pairs.begin(), pairs.end(), [&](const WantedPair& a, const WantedPair& b) {

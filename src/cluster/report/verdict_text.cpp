@@ -27,6 +27,9 @@ namespace {
 constexpr std::size_t kMostLinesOfOne = 25;
 constexpr std::size_t kMostLines = 60;
 
+/// A share above it is as good as all.
+constexpr double kHardlyLess = 1 - VerdictSettings().tolerance;
+
 /// A part of the report. If the report is too long, it ends after its first lines, `least` or more.
 struct Block {
   std::string text;
@@ -201,7 +204,6 @@ std::string kinds_text(const Sweep& sweep, const Kinds& kinds) {
 
 /// Groups and kinds of hosts.
 std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
-  constexpr double kWorthSaying = 0.95;
   const std::string_view locality = sweep.leaf_of.empty() ? ", or give the leaf or rack of each host (--locality)" : "";
   std::string text = verdict.kinds ? kinds_text(sweep, *verdict.kinds) : "";
   if (verdict.contradiction)
@@ -209,7 +211,7 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   for (const Grouping& grouping : verdict.groupings) {
     if (!grouping.is_given)
       text += groups_text(sweep, grouping, "Groups of hosts in the readings");
-    else if (grouping.across <= kWorthSaying)
+    else if (grouping.across <= kHardlyLess)
       text += fmt::format("\nBetween leaves, a pair reaches {} of the bandwidth within a leaf.\n",
                           percent_text(grouping.across));
   }
@@ -284,7 +286,6 @@ std::string strata_text(const Sweep& sweep, const Verdict& verdict, double toler
 }
 
 std::string shared_links_text(const SharedLinks& links) {
-  constexpr double kHardlyLess = 0.95;
   if (links.readings == 0) return "";
   const double share = links.beside / links.alone;
   const std::string text = fmt::format("    {}, slow among others, {} {} GB/s alone and {} GB/s among all others",
