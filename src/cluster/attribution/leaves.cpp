@@ -95,10 +95,9 @@ class LeafContrasts {
         leaves_(structure.levels.front()),
         settings_(settings),
         are_shared_(links_are_shared),
-        large_(links_are_shared ? large_group() : LeafWay::kAny),
+        rest_(leaves_.parts == 1 ? 1 : LeafWay::kAny),
         slow_(std::log1p(-settings.tolerance)) {
     list_rounds(sweep, left_out);
-    most_variance_ = are_shared_ ? variance_within_large() : std::numeric_limits<double>::infinity();
   }
 
   /// The slow ways, the worst first; each explains its readings for the others.
@@ -114,16 +113,15 @@ class LeafContrasts {
 
  private:
   [[nodiscard]] std::int32_t leaf_of(std::int32_t host) const {
-    return leaves_.part_of[static_cast<std::size_t>(host)];
+    const std::int32_t leaf = leaves_.part_of[static_cast<std::size_t>(host)];
+    return leaf < 0 ? rest_ : leaf;
   }
-  [[nodiscard]] std::int32_t large_group() const;
   void list_rounds(const Sweep& sweep, const std::vector<char>& left_out);
-  [[nodiscard]] double variance_within_large() const;
   [[nodiscard]] bool is_explained(const Crossing& each) const {
     return std::any_of(explained_.begin(), explained_.end(), [&](const LeafWay& way) { return way.touches(each); });
   }
   [[nodiscard]] bool is_known(std::int32_t leaf) const {
-    return leaf == large_ || std::any_of(explained_.begin(), explained_.end(),
+    return leaf == rest_ || std::any_of(explained_.begin(), explained_.end(),
                                          [&](const LeafWay& way) { return !way.is_path() && way.leaf() == leaf; });
   }
   void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const;
@@ -139,25 +137,14 @@ class LeafContrasts {
   const Nearness& leaves_;
   const VerdictSettings& settings_;
   bool are_shared_;
-  std::int32_t large_;
+  std::int32_t rest_;
   double slow_;
-  double most_variance_ = 0;
   std::vector<Round> rounds_;
   std::vector<std::vector<double>> inside_;  // by leaf: logarithms of rates over those of all leaves
   bool both_ways_ = false;
   std::size_t readings_ = 0;
   std::vector<LeafWay> explained_;
 };
-
-/// Of groups in the readings, the one that has two thirds of the hosts; kAny: there is none.
-std::int32_t LeafContrasts::large_group() const {
-  if (leaves_.is_given) return LeafWay::kAny;
-  for (std::int32_t part = 0; part < leaves_.parts; ++part) {
-    const auto hosts = std::count(leaves_.part_of.begin(), leaves_.part_of.end(), part);
-    if (3 * hosts >= 2 * std::ssize(leaves_.part_of)) return part;
-  }
-  return LeafWay::kAny;
-}
 
 /// Lists the readings between leaves by round, rail, kind, distance and kind of hosts, and those within leaves.
 void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& left_out) {
@@ -171,7 +158,7 @@ void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& lef
     if (!has_rate(reading) || from < 0 || to < 0 || (!left_out.empty() && left_out[i] != 0)) continue;
     const double log_rate = std::log(double{reading.rate});
     if (from == to) inside[{reading.from_rail, reading.kind, reading.both_ways}].emplace_back(from, log_rate);
-    if ((from == to && from != large_) || (are_shared_ && reading.concurrent == 1)) continue;
+    if ((from == to && from != rest_) || (are_shared_ && reading.concurrent == 1)) continue;
     const std::int32_t distance = std::max(structure_.distance(reading.from, reading.to), 1);
     Round& round = rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways, distance,
                            structure_.is_of_slow_kind(reading)}];
@@ -183,7 +170,7 @@ void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& lef
   }
   rounds_.reserve(rounds.size());
   for (auto& [key, round] : rounds) rounds_.push_back(std::move(round));
-  inside_.resize(static_cast<std::size_t>(leaves_.parts));
+  inside_.resize(static_cast<std::size_t>(leaves_.parts) + 1);
   for (const auto& [key, readings] : inside) {
     std::vector<double> rates;
     rates.reserve(readings.size());
@@ -191,24 +178,6 @@ void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& lef
     const double usual = quantile(rates, kUpper);
     for (const auto& [leaf, rate] : readings) inside_[static_cast<std::size_t>(leaf)].push_back(rate - usual);
   }
-}
-
-/// Twice the variance of rates within a round, among pairs within the large group: two of them may share a link.
-/// Infinite: there are none.
-double LeafContrasts::variance_within_large() const {
-  double squares = 0;
-  std::int64_t degrees = 0;
-  for (const Round& round : rounds_) {
-    std::vector<double> rates;
-    for (const Crossing& each : round) {
-      if (each.from == each.to) rates.push_back(each.log_rate);
-    }
-    if (rates.size() < 2) continue;
-    const double centre = mean(rates);
-    for (const double rate : rates) squares += (rate - centre) * (rate - centre);
-    degrees += std::ssize(rates) - 1;
-  }
-  return degrees == 0 ? std::numeric_limits<double>::infinity() : 2 * squares / static_cast<double>(degrees);
 }
 
 /// Adds how far the readings of each way are below those of a round that do not touch it; of two leaves, below those in
@@ -260,6 +229,7 @@ std::map<LeafWay, Contrast> LeafContrasts::contrasts_of(bool paths) const {
 /// all others of its direction, without readings that touch this one: one way's own few rounds tell little of the
 /// noise, and if it is slow, so are the others in rounds in which they meet it.
 double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways) {
+  if (rest_ != LeafWay::kAny) return std::exp(-leaves_.gain);  // hosts were chosen because they are slow
   constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
   double squares = 0;
   double degrees = 0;
@@ -273,7 +243,7 @@ double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bo
     if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
   }
   explained_.pop_back();
-  const double variance = std::max(std::min(squares / degrees, most_variance_), kSmallestVariance);
+  const double variance = std::max(squares / degrees, kSmallestVariance);
   const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(contrast.rounds.size()));
   return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
 }
@@ -451,12 +421,14 @@ SlowLeaves find_slow_leaves(const Sweep& sweep, const Structure& structure, cons
                             const std::vector<char>& left_out, bool links_are_shared) {
   SlowLeaves slow;
   if (structure.levels.empty()) return slow;
+  const Nearness& leaves = structure.levels.front();
+  if (links_are_shared && !leaves.is_given && leaves.parts > 1) return slow;
   slow.findings = LeafContrasts(sweep, structure, settings, left_out, links_are_shared).find();
   if (slow.findings.empty()) return slow;
   slow.explained.assign(sweep.readings.size(), 0);
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const bool is_explained = std::any_of(slow.findings.begin(), slow.findings.end(), [&](const Finding& finding) {
-      return goes_over(finding, structure.levels.front(), sweep.readings[i]);
+      return goes_over(finding, leaves, sweep.readings[i]);
     });
     slow.explained[i] = is_explained ? 1 : 0;
   }

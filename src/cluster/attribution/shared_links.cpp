@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -117,6 +118,12 @@ Side side_of(const Reading& reading, bool receives) {
           reading.both_ways};
 }
 
+/// Whether no other pair has a part in a reading: its pair was alone, or is in one leaf of a locality.
+bool is_own(const Reading& reading, const Structure& structure) {
+  return reading.concurrent == 1 || (!structure.levels.empty() && structure.levels.front().is_given &&
+                                     structure.are_near(reading.from, reading.to));
+}
+
 /// What hosts reach near each other or alone, by side: the median over hosts of the upper part of their rates.
 class UpperRates {
  public:
@@ -158,44 +165,138 @@ double across_of(const Sweep& sweep, const Nearness& parts) {
   return rates[0].empty() || rates[1].empty() ? 1 : median_of(rates[0]) / median_of(rates[1]);
 }
 
-/// Hosts that are slow with all others and fast with each other, as those behind slow uplinks are; the rest are a part
-/// of their own. Nothing: there are none, or more than a third of the hosts.
-std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
-  // Of a leaf with a third of the hosts or fewer, more than half of the meetings are slow.
-  constexpr double kHalf = 0.5;
-  constexpr double kMost = 0.8;
-  std::vector<std::array<std::int64_t, 2>> met(sweep.hosts.size());  // readings beside others, and slow ones
-  const auto counts = [](const Reading& reading) { return has_rate(reading) && reading.concurrent > 1; };
+/// A reading beside others, relative to the mean of its round, which met the same load at the same time.
+struct InRound {
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  double value = 0;  // a logarithm
+};
+
+std::vector<InRound> relative_to_rounds(const Sweep& sweep) {
+  std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool>, std::vector<InRound>> rounds;
+  const std::int32_t most = most_at_once(sweep);
   for (const Reading& reading : sweep.readings) {
-    if (!counts(reading)) continue;
-    for (const std::int32_t host : {reading.from, reading.to}) {
-      ++met[static_cast<std::size_t>(host)][0];
-      met[static_cast<std::size_t>(host)][1] += rates.is_reached(reading) ? 0 : 1;
+    if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
+    rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways}].push_back(
+        {reading.from, reading.to, std::log(double{reading.rate})});
+  }
+  std::vector<InRound> all;
+  for (auto& [key, own] : rounds) {
+    double sum = 0;
+    for (const InRound& each : own) sum += each.value;
+    for (InRound& each : own) {
+      each.value -= sum / static_cast<double>(own.size());
+      all.push_back(each);
     }
   }
+  return all;
+}
+
+/// By host, the mean of what it sends to or receives from hosts that are not apart.
+std::vector<double> means_of(const std::vector<InRound>& readings, const std::vector<char>& is_apart, Direction way) {
+  std::vector<double> sums(is_apart.size(), 0);
+  std::vector<double> counts(is_apart.size(), 0);
+  const auto add = [&](std::int32_t host, std::int32_t other, double value) {
+    if (is_apart[static_cast<std::size_t>(other)] != 0) return;
+    sums[static_cast<std::size_t>(host)] += value;
+    ++counts[static_cast<std::size_t>(host)];
+  };
+  for (const InRound& each : readings) {
+    if (way != Direction::kReceives) add(each.from, each.to, each.value);
+    if (way != Direction::kSends) add(each.to, each.from, each.value);
+  }
+  for (std::size_t host = 0; host < sums.size(); ++host) sums[host] /= std::max(counts[host], 1.0);
+  return sums;
+}
+
+/// Two classes of hosts by their means.
+struct Classes {
+  std::array<std::vector<double>, 2> means;  // of the others, and of those apart
+  Classes(const std::vector<double>& by_host, const std::vector<char>& is_apart) {
+    for (std::size_t host = 0; host < by_host.size(); ++host) means.at(is_apart[host]).push_back(by_host[host]);
+  }
+  [[nodiscard]] bool are_two() const { return means[1].size() > 1 && 3 * means[1].size() <= all(); }
+  [[nodiscard]] std::size_t all() const { return means[0].size() + means[1].size(); }
+  [[nodiscard]] double centre() const { return (mean(means[0]) + mean(means[1])) / 2; }
+  /// By how many nats two classes describe the means better than one does, less the choice of the hosts; times how far
+  /// the nearest hosts of the two are from each other, as a share of the distance of their centres.
+  [[nodiscard]] double gain() const {
+    constexpr double kLeastVariance = 1e-5;
+    std::array<double, 2> squares{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (const double each : means.at(i)) squares.at(i) += std::pow(each - mean(means.at(i)), 2);
+    }
+    const auto hosts = static_cast<double>(all());
+    const auto apart = static_cast<double>(means[1].size());
+    const double distance = mean(means[0]) - mean(means[1]);
+    const double within = squares[0] + squares[1] + hosts * kLeastVariance;
+    const double between = apart * (hosts - apart) / hosts * distance * distance;
+    const double choices = std::lgamma(hosts + 1) - std::lgamma(apart + 1) - std::lgamma(hosts - apart + 1);
+    const double gap = std::ranges::min(means[0]) - std::ranges::max(means[1]);
+    return (hosts / 2 * std::log1p(between / within) - choices) * gap / distance;
+  }
+};
+
+/// The hosts that are slower than the others by one direction: first the split of the sorted means with the least
+/// variance (Otsu, 1979), then by what each host has with hosts that are not apart. Empty: no split is stable.
+std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t hosts, Direction way) {
+  constexpr int kMostSteps = 10;
+  std::vector<char> is_apart(hosts, 0);
+  std::vector<double> means = means_of(readings, is_apart, way);
+  std::vector<double> sorted = means;
+  std::ranges::sort(sorted);
+  double sum = 0;
+  double most = 0;
+  double limit = 0;
+  const double all = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  for (std::size_t low = 1; low < hosts; ++low) {
+    sum += sorted[low - 1];
+    const auto count = static_cast<double>(low);
+    const auto rest = static_cast<double>(hosts - low);
+    const double between = count * rest * std::pow(sum / count - (all - sum) / rest, 2);
+    if (low < 2 || 2 * low > hosts || between <= most) continue;
+    most = between;
+    limit = (sorted[low - 1] + sorted[low]) / 2;
+  }
+  for (int step = 0; step < kMostSteps; ++step) {
+    std::vector<char> next;
+    for (const double each : means) next.push_back(each < limit ? 1 : 0);
+    if (next == is_apart) return is_apart;
+    is_apart = std::move(next);
+    means = means_of(readings, is_apart, way);
+    const Classes classes(means, is_apart);
+    if (classes.means[0].empty() || classes.means[1].empty()) break;
+    limit = classes.centre();
+  }
+  return {};
+}
+
+/// Hosts that are slower than all others in the rounds that they share, and fast with each other, as those behind slow
+/// uplinks are; the rest are in no part. Nothing: there are none, or more than a third of the hosts.
+std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
+  constexpr double kLeastGain = 8;  // healthy fabrics reach 7, since a schedule's pairs spread unevenly over leaves
+  const std::vector<InRound> readings = relative_to_rounds(sweep);
   Nearness found;
-  found.parts = 2;
-  for (const auto& [all, slow] : met) {
-    found.part_of.push_back(static_cast<double>(slow) > kHalf * static_cast<double>(all) ? 1 : 0);
+  found.parts = 1;
+  found.gain = kLeastGain;
+  for (const Direction way : {Direction::kBoth, Direction::kSends, Direction::kReceives}) {
+    const std::vector<char> is_apart = slower_class(readings, sweep.hosts.size(), way);
+    if (is_apart.empty()) continue;
+    const Classes classes(means_of(readings, is_apart, way), is_apart);
+    if (!classes.are_two() || classes.gain() <= found.gain) continue;
+    found.gain = classes.gain();
+    found.part_of.clear();
+    for (const char apart : is_apart) found.part_of.push_back(apart != 0 ? 0 : Nearness::kNone);
   }
-  const auto apart = std::count(found.part_of.begin(), found.part_of.end(), 1);
-  if (apart < 2 || 3 * apart > std::ssize(found.part_of)) return std::nullopt;
-  std::array<std::array<std::int64_t, 2>, 2> pairs{};  // across and within those apart: readings, and slow ones
+  if (found.part_of.empty()) return std::nullopt;
+  std::int64_t within = 0;
+  std::int64_t fast = 0;
   for (const Reading& reading : sweep.readings) {
-    const std::int32_t from = found.part_of[static_cast<std::size_t>(reading.from)];
-    const std::int32_t to = found.part_of[static_cast<std::size_t>(reading.to)];
-    if (!counts(reading) || (from == 0 && to == 0)) continue;
-    std::array<std::int64_t, 2>& own = pairs.at(from == to ? 1 : 0);
-    ++own[0];
-    own[1] += rates.is_reached(reading) ? 0 : 1;
+    if (!has_rate(reading) || found.common_part(reading.from, reading.to) != 0) continue;
+    ++within;
+    fast += rates.is_reached(reading) ? 1 : 0;
   }
-  const auto& [across, within] = pairs;
-  const bool is_slow_across = static_cast<double>(across[1]) > kMost * static_cast<double>(across[0]);
-  const bool is_fast_within =
-      within[0] >= apart && static_cast<double>(within[1]) < (1 - kMost) * static_cast<double>(within[0]);
-  if (!is_slow_across || !is_fast_within) return std::nullopt;
-  found.gain =
-      static_cast<double>(across[1]);  // that so many readings are slow by chance is less likely than e to this
+  if (2 * fast <= within || within < 2) return std::nullopt;  // the hosts are slow
   found.across = across_of(sweep, found);
   return found;
 }
@@ -257,12 +358,12 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   }
   structure.misplaced.clear();
   structure.is_slow_kind.clear();
+  if (!structure.levels.empty() && structure.levels.front().is_given) return structure;
   const UpperRates rates(sweep, structure, settings.tolerance);
-  if (structure.levels.empty()) {
-    if (const auto apart = hosts_apart(sweep, rates)) structure.levels.push_back(*apart);
+  if (const auto apart = hosts_apart(sweep, rates)) {
+    structure.levels.assign(1, *apart);
     return structure;
   }
-  if (structure.levels.front().is_given) return structure;
   std::int64_t within = 0;
   std::int64_t slow = 0;
   for (const Reading& reading : sweep.readings) {
@@ -277,7 +378,6 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
 Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double tolerance) {
   constexpr int kLatest = 4;
   const UpperRates rates(sweep, structure, tolerance);
-  const bool is_given = !structure.levels.empty() && structure.levels.front().is_given;
   Loaded loaded;
   loaded.readings.assign(sweep.readings.size(), 0);
   loaded.above_usual.assign(sweep.readings.size(), 0);
@@ -287,10 +387,10 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
     if (!has_rate(reading)) continue;
-    const bool is_own = reading.concurrent == 1 || (is_given && structure.are_near(reading.from, reading.to));
     const bool is_fast = rates.is_reached(reading);
-    loaded.readings[i] = is_own || is_fast ? 0 : 1;
-    loaded.above_usual[i] = is_fast && !is_own ? 1 : 0;
+    const bool own = is_own(reading, structure);
+    loaded.readings[i] = own || is_fast ? 0 : 1;
+    loaded.above_usual[i] = is_fast && !own ? 1 : 0;
     for (const bool receives : {false, true}) {
       int& count = since[{receives ? reading.to : reading.from, receives, reading.both_ways}];
       count = is_fast ? 0 : count + 1;
