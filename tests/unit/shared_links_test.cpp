@@ -80,12 +80,12 @@ TEST(SharedLinks, CountReadingsSinceThePairWasAlone) {
   };
   measure(20, 0.5, 8);
   measure(21, 1, 1);
-  EXPECT_EQ(find_shared_links(sweep).readings, 0);
+  EXPECT_EQ(find_shared_links(sweep, 0.05).readings, 0);
   measure(22, 1, 8);
-  EXPECT_EQ(find_shared_links(sweep).pairs, 3);
-  EXPECT_FALSE(find_shared_links(sweep).are_shared);
+  EXPECT_EQ(find_shared_links(sweep, 0.05).pairs, 3);
+  EXPECT_FALSE(find_shared_links(sweep, 0.05).are_shared);
   measure(23, 0.5, 8);
-  EXPECT_TRUE(find_shared_links(sweep).are_shared);
+  EXPECT_TRUE(find_shared_links(sweep, 0.05).are_shared);
 }
 
 /// In a round in which everything was slower, no load is to blame.
@@ -97,8 +97,8 @@ TEST(SharedLinks, AreNotSeenInASlowRound) {
       sweep.readings.back().concurrent = at_once;
     }
   }
-  EXPECT_EQ(find_shared_links(sweep).readings, 4);
-  EXPECT_FALSE(find_shared_links(sweep).are_shared);
+  EXPECT_EQ(find_shared_links(sweep, 0.05).readings, 4);
+  EXPECT_FALSE(find_shared_links(sweep, 0.05).are_shared);
 }
 
 TEST(SharedLinks, AreNotSeenInAHostThatIsSlowNowAndThen) {

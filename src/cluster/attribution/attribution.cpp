@@ -378,7 +378,7 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
 Verdict judge(const Sweep& sweep, const VerdictSettings& settings) {
   Verdict verdict;
   count_readings(sweep, verdict);
-  verdict.links = find_shared_links(sweep);
+  verdict.links = find_shared_links(sweep, settings.tolerance);
   judge_readings(sweep, settings, verdict);
   name_devices(sweep, verdict);
   set_fine_hosts(sweep, settings.tolerance, verdict);

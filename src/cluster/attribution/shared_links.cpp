@@ -217,19 +217,27 @@ struct Classes {
   }
   [[nodiscard]] bool are_two() const { return means[1].size() > 1 && 3 * means[1].size() <= all(); }
   [[nodiscard]] std::size_t all() const { return means[0].size() + means[1].size(); }
-  [[nodiscard]] double centre() const { return (mean(means[0]) + mean(means[1])) / 2; }
+  [[nodiscard]] double squares(std::size_t of) const {
+    double sum = 0;
+    for (const double each : means.at(of)) sum += std::pow(each - mean(means.at(of)), 2);
+    return sum;
+  }
+  /// Between the two: midway, or as far from each as its means scatter.
+  [[nodiscard]] double limit(bool by_scatter) const {
+    constexpr double kLeastScatter = 0.003;
+    if (!by_scatter) return (mean(means[0]) + mean(means[1])) / 2;
+    const double scatter = kLeastScatter + std::sqrt(squares(0) / static_cast<double>(means[0].size()));
+    const double apart = kLeastScatter + std::sqrt(squares(1) / static_cast<double>(means[1].size()));
+    return (mean(means[0]) * apart + mean(means[1]) * scatter) / (scatter + apart);
+  }
   /// By how many nats two classes describe the means better than one does, less the choice of the hosts; times how far
   /// the nearest hosts of the two are from each other, as a share of the distance of their centres.
   [[nodiscard]] double gain() const {
     constexpr double kLeastVariance = 1e-5;
-    std::array<double, 2> squares{};
-    for (std::size_t i = 0; i < 2; ++i) {
-      for (const double each : means.at(i)) squares.at(i) += std::pow(each - mean(means.at(i)), 2);
-    }
     const auto hosts = static_cast<double>(all());
     const auto apart = static_cast<double>(means[1].size());
     const double distance = mean(means[0]) - mean(means[1]);
-    const double within = squares[0] + squares[1] + hosts * kLeastVariance;
+    const double within = squares(0) + squares(1) + hosts * kLeastVariance;
     const double between = apart * (hosts - apart) / hosts * distance * distance;
     const double choices = std::lgamma(hosts + 1) - std::lgamma(apart + 1) - std::lgamma(hosts - apart + 1);
     const double gap = std::ranges::min(means[0]) - std::ranges::max(means[1]);
@@ -239,7 +247,8 @@ struct Classes {
 
 /// The hosts that are slower than the others by one direction: first the split of the sorted means with the least
 /// variance (Otsu, 1979), then by what each host has with hosts that are not apart. Empty: no split is stable.
-std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t hosts, Direction way) {
+std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t hosts, Direction way,
+                               bool by_scatter) {
   constexpr int kMostSteps = 10;
   std::vector<char> is_apart(hosts, 0);
   std::vector<double> means = means_of(readings, is_apart, way);
@@ -266,9 +275,25 @@ std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t
     means = means_of(readings, is_apart, way);
     const Classes classes(means, is_apart);
     if (classes.means[0].empty() || classes.means[1].empty()) break;
-    limit = classes.centre();
+    limit = classes.limit(by_scatter);
   }
   return {};
+}
+
+/// Whether hosts in one part reach what others do and what is reached alone, for the most part.
+bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates& rates) {
+  constexpr double kNearly = 0.95;
+  std::vector<double> within;
+  std::vector<double> others;
+  std::size_t fast = 0;
+  for (const Reading& reading : sweep.readings) {
+    const bool from = parts.part_of[static_cast<std::size_t>(reading.from)] >= 0;
+    const bool to = parts.part_of[static_cast<std::size_t>(reading.to)] >= 0;
+    if (!has_rate(reading) || from != to) continue;
+    (from ? within : others).push_back(reading.rate);
+    fast += from && rates.is_reached(reading) ? 1 : 0;
+  }
+  return within.size() > 1 && 2 * fast > within.size() && median_of(within) >= kNearly * median_of(others);
 }
 
 /// Hosts that are slower than all others in the rounds that they share, and fast with each other, as those behind slow
@@ -279,8 +304,10 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
   Nearness found;
   found.parts = 1;
   found.gain = kLeastGain;
-  for (const Direction way : {Direction::kBoth, Direction::kSends, Direction::kReceives}) {
-    const std::vector<char> is_apart = slower_class(readings, sweep.hosts.size(), way);
+  for (const auto& [way, by_scatter] : {std::pair{Direction::kBoth, false}, std::pair{Direction::kBoth, true},
+                                        std::pair{Direction::kSends, false}, std::pair{Direction::kSends, true},
+                                        std::pair{Direction::kReceives, false}, std::pair{Direction::kReceives, true}}) {
+    const std::vector<char> is_apart = slower_class(readings, sweep.hosts.size(), way, by_scatter);
     if (is_apart.empty()) continue;
     const Classes classes(means_of(readings, is_apart, way), is_apart);
     if (!classes.are_two() || classes.gain() <= found.gain) continue;
@@ -289,21 +316,15 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
     for (const char apart : is_apart) found.part_of.push_back(apart != 0 ? 0 : Nearness::kNone);
   }
   if (found.part_of.empty()) return std::nullopt;
-  std::int64_t within = 0;
-  std::int64_t fast = 0;
-  for (const Reading& reading : sweep.readings) {
-    if (!has_rate(reading) || found.common_part(reading.from, reading.to) != 0) continue;
-    ++within;
-    fast += rates.is_reached(reading) ? 1 : 0;
-  }
-  if (2 * fast <= within || within < 2) return std::nullopt;  // the hosts are slow
+  if (!are_fast_within(sweep, found, rates)) return std::nullopt;
   found.across = across_of(sweep, found);
   return found;
 }
 
-}  // namespace
-
-SharedLinks find_shared_links(const Sweep& sweep) {
+/// Compares pairs alone with the same pairs beside others, later on. Readings beside others count from a pair's first
+/// reading alone on only: a pair is measured alone because it was slow, and would seem faster by chance (regression to
+/// the mean).
+SharedLinks compare_alone(const Sweep& sweep) {
   constexpr double kGain = 0.1;  // of the median, as a logarithm: more than drift within a few rounds
   constexpr double kLargeGain = 0.15;
   constexpr double kScales = 5;      // of noise: two readings are compared
@@ -343,6 +364,24 @@ SharedLinks find_shared_links(const Sweep& sweep) {
   const bool is_usual = median_of(gains) > std::max(kGain, noise / 2) ||
                         static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
   links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() > kPairs;
+  return links;
+}
+
+}  // namespace
+
+SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
+  constexpr double kLeastOfLoad = 0.1;
+  SharedLinks links = compare_alone(sweep);
+  if (links.are_shared || !sweep.leaf_of.empty()) return links;
+  const auto apart = hosts_apart(sweep, UpperRates(sweep, Structure{}, tolerance));
+  if (!apart) return links;
+  std::array<std::vector<double>, 2> rates;  // between hosts apart and others: beside others, alone
+  for (const Reading& reading : sweep.readings) {
+    const bool is_across = apart->part_of[static_cast<std::size_t>(reading.from)] !=
+                           apart->part_of[static_cast<std::size_t>(reading.to)];
+    if (has_rate(reading) && is_across) rates.at(reading.concurrent == 1 ? 1 : 0).push_back(reading.rate);
+  }
+  links.are_shared = !rates[1].empty() && median_of(rates[0]) < (1 - kLeastOfLoad) * median_of(rates[1]);
   return links;
 }
 

@@ -11,10 +11,9 @@
 
 namespace fabricbench::cluster {
 
-/// Compares pairs alone with the same pairs beside others, later on. Readings beside others count from a pair's first
-/// reading alone on only: a pair is measured alone because it was slow, and would seem faster by chance (regression to
-/// the mean).
-[[nodiscard]] SharedLinks find_shared_links(const Sweep& sweep);
+/// Links are shared if pairs alone are faster than the same pairs beside others, later on, or if hosts are slow together
+/// with all others and fast with each other.
+[[nodiscard]] SharedLinks find_shared_links(const Sweep& sweep, double tolerance);
 
 /// The structure of a sweep with shared links. Groups that were found are dropped if many pairs within them are slow,
 /// since collisions look like groups as well. Hosts that are slow with all others and fast with each other are a group.
