@@ -118,10 +118,15 @@ Side side_of(const Reading& reading, bool receives) {
           reading.both_ways};
 }
 
-/// Whether no other pair has a part in a reading: its pair was alone, or is in one leaf of a locality.
+/// Whether no other pair has a part in a reading: its pair was alone, and is not one of hosts apart and another, or it
+/// is in one leaf of a locality.
 bool is_own(const Reading& reading, const Structure& structure) {
-  return reading.concurrent == 1 || (!structure.levels.empty() && structure.levels.front().is_given &&
-                                     structure.are_near(reading.from, reading.to));
+  if (structure.levels.empty()) return reading.concurrent == 1;
+  const Nearness& leaves = structure.levels.front();
+  const bool is_near = leaves.common_part(reading.from, reading.to) >= 0;
+  const bool is_over_uplinks = leaves.parts == 1 && leaves.part_of[static_cast<std::size_t>(reading.from)] !=
+                                                        leaves.part_of[static_cast<std::size_t>(reading.to)];
+  return reading.concurrent == 1 ? !is_over_uplinks : leaves.is_given && is_near;
 }
 
 /// What hosts reach near each other or alone, by side: the median over hosts of the upper part of their rates.
@@ -131,7 +136,7 @@ class UpperRates {
     constexpr double kUpper = 0.7;  // robust to three slow partners of ten
     std::map<std::pair<Side, std::int32_t>, std::vector<double>> rates;
     for (const Reading& reading : sweep.readings) {
-      if (!has_rate(reading) || (reading.concurrent > 1 && !structure.are_near(reading.from, reading.to))) continue;
+      if (!has_rate(reading) || (!is_own(reading, structure) && !structure.are_near(reading.from, reading.to))) continue;
       rates[{side_of(reading, false), reading.from}].push_back(reading.rate);
       rates[{side_of(reading, true), reading.to}].push_back(reading.rate);
     }
