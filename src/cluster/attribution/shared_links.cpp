@@ -119,14 +119,15 @@ Side side_of(const Reading& reading, bool receives) {
 }
 
 /// Whether no other pair has a part in a reading: its pair was alone, and is not one of hosts apart and another, or it
-/// is in one leaf of a locality.
+/// is in one leaf of a locality or among the hosts apart.
 bool is_own(const Reading& reading, const Structure& structure) {
   if (structure.levels.empty()) return reading.concurrent == 1;
   const Nearness& leaves = structure.levels.front();
+  const bool are_apart = leaves.parts == 1;
   const bool is_near = leaves.common_part(reading.from, reading.to) >= 0;
-  const bool is_over_uplinks = leaves.parts == 1 && leaves.part_of[static_cast<std::size_t>(reading.from)] !=
-                                                        leaves.part_of[static_cast<std::size_t>(reading.to)];
-  return reading.concurrent == 1 ? !is_over_uplinks : leaves.is_given && is_near;
+  const bool is_over_uplinks = are_apart && leaves.part_of[static_cast<std::size_t>(reading.from)] !=
+                                                leaves.part_of[static_cast<std::size_t>(reading.to)];
+  return reading.concurrent == 1 ? !is_over_uplinks : is_near && (leaves.is_given || are_apart);
 }
 
 /// What hosts reach near each other or alone, by side: the median over hosts of the upper part of their rates.
