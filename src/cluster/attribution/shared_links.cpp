@@ -49,19 +49,30 @@ struct AloneAndBeside {
   std::vector<double> without_drop;  // the same, as in a round that is not slow for all
 };
 
-/// By round beside others in which everything was slower than in the others: by how much, as a logarithm.
+/// By round beside others in which everything was slower than in the others: by how much, as a logarithm. Load leaves
+/// some pairs as fast as ever, or slows all by more than a busy network does.
 std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
+  constexpr double kUpper = 0.9;
+  constexpr double kMostDrop = 0.5;
   std::map<std::int32_t, std::vector<double>> rates;
   for (const Reading& reading : sweep.readings) {
     if (has_rate(reading) && is_beside_others(reading, most))
       rates[reading.round].push_back(std::log(double{reading.rate}));
   }
-  std::map<std::int32_t, double> drops;
   std::vector<double> medians;
-  medians.reserve(rates.size());
-  for (auto& [round, own] : rates) medians.push_back(drops[round] = median_of(own));
-  const double usual = medians.empty() ? 0 : median_of(medians);
-  for (auto& [round, drop] : drops) drop = std::max(0.0, usual - drop);
+  std::vector<double> uppers;
+  for (auto& [round, own] : rates) {
+    uppers.push_back(quantile(own, kUpper));
+    medians.push_back(median_of(own));
+  }
+  if (rates.empty()) return {};
+  const double upper = quantile(uppers, 0.5);
+  const double median = quantile(medians, 0.5);
+  std::map<std::int32_t, double> drops;
+  for (auto& [round, own] : rates) {
+    const double drop = std::min(median - median_of(own), upper - quantile(own, kUpper));
+    drops[round] = std::clamp(drop, 0.0, kMostDrop);
+  }
   return drops;
 }
 
