@@ -69,7 +69,7 @@ TEST(VerdictText, SaysThatLinksAreShared) {
   EXPECT_NE(text_of(example_sweep(), verdict)
                 .find("    1 pair, slow among others, reaches 12.00 GB/s alone and 6.00 GB/s among all others: links "
                       "are shared. "
-                      "Where all hosts send at once, as in training, these get 50 % of their bandwidth.\n"
+                      "Where all hosts send at once, as in training, these get at most 50 % of their bandwidth.\n"
                       "    Hosts are judged by readings with near hosts, or alone.\n"),
             std::string::npos);
 }

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -262,28 +261,14 @@ struct Classes {
   }
 };
 
-/// The hosts that are slower than the others by one direction: first the split of the sorted means with the least
-/// variance (Otsu, 1979), then by what each host has with hosts that are not apart. Empty: no split is stable.
+/// The hosts that are slower than the others by one direction: first half-way between the slowest and the fastest, then by
+/// what each host has with hosts that are not apart. Empty: no split is stable.
 std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t hosts, Direction way,
                                bool by_scatter) {
   constexpr int kMostSteps = 10;
   std::vector<char> is_apart(hosts, 0);
   std::vector<double> means = means_of(readings, is_apart, way);
-  std::vector<double> sorted = means;
-  std::ranges::sort(sorted);
-  double sum = 0;
-  double most = 0;
-  double limit = 0;
-  const double all = std::accumulate(sorted.begin(), sorted.end(), 0.0);
-  for (std::size_t low = 1; low < hosts; ++low) {
-    sum += sorted[low - 1];
-    const auto count = static_cast<double>(low);
-    const auto rest = static_cast<double>(hosts - low);
-    const double between = count * rest * std::pow(sum / count - (all - sum) / rest, 2);
-    if (low < 2 || 2 * low > hosts || between <= most) continue;
-    most = between;
-    limit = (sorted[low - 1] + sorted[low]) / 2;
-  }
+  double limit = (std::ranges::min(means) + std::ranges::max(means)) / 2;
   for (int step = 0; step < kMostSteps; ++step) {
     std::vector<char> next;
     for (const double each : means) next.push_back(each < limit ? 1 : 0);

@@ -294,7 +294,7 @@ std::string shared_links_text(const SharedLinks& links) {
   if (!links.are_shared)
     return text + (links.slowed == 0 && share >= kHardlyLess ? ": other pairs are not the cause.\n" : ".\n");
   const std::string all_at_once = fmt::format(
-      " Where all hosts send at once, as in training, these get {} of their bandwidth.", percent_text(share));
+      " Where all hosts send at once, as in training, these get at most {} of their bandwidth.", percent_text(share));
   return fmt::format("{}: links are shared.{}\n    Hosts are judged by readings with near hosts, or alone.\n", text,
                      share < kHardlyLess ? all_at_once : "");
 }
