@@ -122,7 +122,7 @@ class LeafContrasts {
   }
   [[nodiscard]] bool is_known(std::int32_t leaf) const {
     return leaf == rest_ || std::any_of(explained_.begin(), explained_.end(),
-                                         [&](const LeafWay& way) { return !way.is_path() && way.leaf() == leaf; });
+                                        [&](const LeafWay& way) { return !way.is_path() && way.leaf() == leaf; });
   }
   void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const;
   [[nodiscard]] std::map<LeafWay, Contrast> contrasts_of(bool paths) const;
@@ -230,7 +230,7 @@ std::map<LeafWay, Contrast> LeafContrasts::contrasts_of(bool paths) const {
 /// noise, and if it is slow, so are the others in rounds in which they meet it.
 double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways) {
   if (rest_ != LeafWay::kAny) return std::exp(-leaves_.gain);  // hosts were chosen because they are slow
-  constexpr double kSmallestVariance = 1e-6;  // a simulator's readings may have no noise
+  constexpr double kSmallestVariance = 1e-6;                   // a simulator's readings may have no noise
   double squares = 0;
   double degrees = 0;
   const auto add = [&](const Contrast& each) {

@@ -147,7 +147,8 @@ class UpperRates {
     constexpr double kUpper = 0.7;  // robust to three slow partners of ten
     std::map<std::pair<Side, std::int32_t>, std::vector<double>> rates;
     for (const Reading& reading : sweep.readings) {
-      if (!has_rate(reading) || (!is_own(reading, structure) && !structure.are_near(reading.from, reading.to))) continue;
+      if (!has_rate(reading) || (!is_own(reading, structure) && !structure.are_near(reading.from, reading.to)))
+        continue;
       rates[{side_of(reading, false), reading.from}].push_back(reading.rate);
       rates[{side_of(reading, true), reading.to}].push_back(reading.rate);
     }
@@ -261,8 +262,8 @@ struct Classes {
   }
 };
 
-/// The hosts that are slower than the others by one direction: first half-way between the slowest and the fastest, then by
-/// what each host has with hosts that are not apart. Empty: no split is stable.
+/// The hosts that are slower than the others by one direction: first half-way between the slowest and the fastest, then
+/// by what each host has with hosts that are not apart. Empty: no split is stable.
 std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t hosts, Direction way,
                                bool by_scatter) {
   constexpr int kMostSteps = 10;
@@ -295,7 +296,8 @@ bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates
     (from ? within : others).push_back(reading.rate);
     fast += from && rates.is_reached(reading) ? 1 : 0;
   }
-  return within.size() > 1 && 2 * fast > within.size() && median_of(within) >= kNearly * median_of(others);
+  return within.size() > 1 && !others.empty() && 2 * fast > within.size() &&
+         median_of(within) >= kNearly * median_of(others);
 }
 
 /// Hosts that are slower than all others in the rounds that they share, and fast with each other, as those behind slow
@@ -303,12 +305,14 @@ bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates
 std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
   constexpr double kLeastGain = 8;  // healthy fabrics reach 7, since a schedule's pairs spread unevenly over leaves
   const std::vector<InRound> readings = relative_to_rounds(sweep);
+  if (readings.empty()) return std::nullopt;
   Nearness found;
   found.parts = 1;
   found.gain = kLeastGain;
-  for (const auto& [way, by_scatter] : {std::pair{Direction::kBoth, false}, std::pair{Direction::kBoth, true},
-                                        std::pair{Direction::kSends, false}, std::pair{Direction::kSends, true},
-                                        std::pair{Direction::kReceives, false}, std::pair{Direction::kReceives, true}}) {
+  for (const auto& [way, by_scatter] :
+       {std::pair{Direction::kBoth, false}, std::pair{Direction::kBoth, true}, std::pair{Direction::kSends, false},
+        std::pair{Direction::kSends, true}, std::pair{Direction::kReceives, false},
+        std::pair{Direction::kReceives, true}}) {
     const std::vector<char> is_apart = slower_class(readings, sweep.hosts.size(), way, by_scatter);
     if (is_apart.empty()) continue;
     const Classes classes(means_of(readings, is_apart, way), is_apart);
@@ -379,8 +383,8 @@ SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
   if (!apart) return links;
   std::array<std::vector<double>, 2> rates;  // between hosts apart and others: beside others, alone
   for (const Reading& reading : sweep.readings) {
-    const bool is_across = apart->part_of[static_cast<std::size_t>(reading.from)] !=
-                           apart->part_of[static_cast<std::size_t>(reading.to)];
+    const bool is_across =
+        apart->part_of[static_cast<std::size_t>(reading.from)] != apart->part_of[static_cast<std::size_t>(reading.to)];
     if (has_rate(reading) && is_across) rates.at(reading.concurrent == 1 ? 1 : 0).push_back(reading.rate);
   }
   links.are_shared = !rates[1].empty() && median_of(rates[0]) < (1 - kLeastOfLoad) * median_of(rates[1]);

@@ -11,8 +11,8 @@
 
 namespace fabricbench::cluster {
 
-/// Links are shared if pairs alone are faster than the same pairs beside others, later on, or if hosts are slow together
-/// with all others and fast with each other.
+/// Links are shared if pairs alone are faster than the same pairs beside others, later on, or if hosts are slow
+/// together with all others and fast with each other.
 [[nodiscard]] SharedLinks find_shared_links(const Sweep& sweep, double tolerance);
 
 /// The structure of a sweep with shared links. Groups that were found are dropped if many pairs within them are slow,
