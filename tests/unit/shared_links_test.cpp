@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attribution_test_support.h"
@@ -99,6 +101,67 @@ TEST(SharedLinks, AreNotSeenInASlowRound) {
   }
   EXPECT_EQ(find_shared_links(sweep, 0.05).readings, 4);
   EXPECT_FALSE(find_shared_links(sweep, 0.05).are_shared);
+}
+
+/// Behind two large leaves, most pairs of a round may be slow. Some are as fast as ever, unlike in a slow round.
+TEST(SharedLinks, AreSeenInARoundWithFastPairs) {
+  Sweep sweep = sweep_of(clean_fabric(16));
+  const auto measure = [&](std::int32_t round, double rate, std::int32_t at_once) {
+    for (std::int32_t host = 0; host < 16; host += 2) {
+      sweep.readings.push_back(reading(host, host + 1, host == 0 ? 25e9 : rate, round));
+      sweep.readings.back().concurrent = at_once;
+    }
+  };
+  for (std::int32_t round = 10; round < 20; ++round) measure(round, 25e9, 8);
+  measure(20, 25e9, 1);
+  measure(21, 15e9, 8);
+  EXPECT_TRUE(find_shared_links(sweep, 0.05).are_shared);
+}
+
+/// No locality tells the leaves, and the directions of a round are measured one after the other, so that the slow
+/// leaf's hosts are often as fast as others.
+TEST(SharedLinks, ShowHostsBehindSlowUplinks) {
+  Sweep sweep = sweep_of(clean_fabric(32));
+  sweep.readings.clear();
+  std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+  std::vector<std::int32_t> hosts(32);
+  std::iota(hosts.begin(), hosts.end(), 0);
+  const auto is_behind = [](std::int32_t host) { return host / 8 == 1; };
+  const auto measure = [&](std::int32_t round, std::size_t first, std::size_t second) {
+    int sending = 0;
+    int receiving = 0;
+    for (std::size_t i = 0; i < hosts.size(); i += 2) {
+      const bool sends = is_behind(hosts[i + first]);
+      const bool receives = is_behind(hosts[i + second]);
+      sending += sends && !receives ? 1 : 0;
+      receiving += receives && !sends ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < hosts.size(); i += 2) {
+      const std::int32_t from = hosts[i + first];
+      const std::int32_t to = hosts[i + second];
+      const int sharing = is_behind(from) ? sending : receiving;
+      const double share = is_behind(from) == is_behind(to) ? 1 : std::min(1.0, 0.3 * 8 / sharing);
+      sweep.readings.push_back(reading(from, to, share * 25e9 * (1 + 0.001 * static_cast<double>(i % 5)), round));
+      sweep.readings.back().concurrent = 16;
+    }
+  };
+  for (std::int32_t round = 0; round < 36; ++round) {
+    std::shuffle(hosts.begin(), hosts.end(), random);
+    measure(round, 0, 1);
+    measure(round, 1, 0);
+  }
+  for (std::int32_t host = 8; host < 12; ++host) {
+    for (const auto& [from, to] : {std::pair{host, host - 8}, std::pair{host - 8, host}}) {
+      sweep.readings.push_back(reading(from, to, 25e9, 28 + host));
+      sweep.readings.back().concurrent = 1;
+    }
+  }
+  const Verdict verdict = judge(sweep, {});
+  EXPECT_TRUE(verdict.links.are_shared);
+  const Finding leaf = the_finding(verdict, Blame::kLeaf);
+  ASSERT_GE(leaf.leaf, 0);
+  EXPECT_EQ(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf.leaf)).hosts,
+            (Hosts{8, 9, 10, 11, 12, 13, 14, 15}));
 }
 
 TEST(SharedLinks, AreNotSeenInAHostThatIsSlowNowAndThen) {

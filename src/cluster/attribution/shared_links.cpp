@@ -272,6 +272,7 @@ std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t
   double limit = (std::ranges::min(means) + std::ranges::max(means)) / 2;
   for (int step = 0; step < kMostSteps; ++step) {
     std::vector<char> next;
+    next.reserve(hosts);
     for (const double each : means) next.push_back(each < limit ? 1 : 0);
     if (next == is_apart) return is_apart;
     is_apart = std::move(next);
