@@ -274,50 +274,12 @@ void combine(std::int32_t& known, std::int32_t now) {
   if (known != now) known = kMixed;
 }
 
-/// The unit of an effect, for readings of any kind.
-std::size_t rail_of_host(const EffectIds& ids, std::int32_t effect) {
-  return static_cast<std::size_t>(ids.host(effect)) * static_cast<std::size_t>(ids.rails) +
-         static_cast<std::size_t>(ids.rail(effect));
-}
-
-/// Calls `use` with each device on each side of each point, and with the entry of that side.
-template <typename Use>
-void for_each_side(const Model& model, const Use& use) {
-  if (model.sweep->routes_of.empty()) return;
-  for (std::size_t i = 0; i < model.points.size(); ++i) {
-    const Point& point = model.points[i];
-    const auto code = static_cast<std::uint32_t>(2 * i);
-    for (const Entry side : {Entry{code + 1, point.sender}, Entry{code, point.receiver}}) {
-      const Route* route = model.sweep->route_of(static_cast<std::size_t>(point.reading), side.receives());
-      if (route == nullptr) continue;
-      for (std::size_t kind = 0; kind < kDeviceKinds; ++kind) {
-        if (route->devices[kind] != Route::kNone) use(route->devices[kind], kind, side);
-      }
-    }
-  }
-}
-
-/// By device, whether it can be told from hosts: it was used by several units, or its unit used several devices of the
-/// kind.
-std::vector<char> told_from_hosts(const Model& model) {
-  const std::size_t rails = static_cast<std::size_t>(model.ids.hosts) * static_cast<std::size_t>(model.ids.rails);
-  std::vector<std::int32_t> rail_with(model.sweep->devices.size(), kNothing);
-  std::vector<std::int32_t> device_with(rails * kDeviceKinds, kNothing);
-  const auto visit = [&](const auto& use) {
-    for_each_side(model, [&](std::int32_t device, std::size_t kind, Entry side) {
-      const std::size_t rail = rail_of_host(model.ids, model.own_effect(side));
-      use(static_cast<std::size_t>(device), device_with[rail * kDeviceKinds + kind], static_cast<std::int32_t>(rail));
-    });
-  };
-  visit([&](std::size_t device, std::int32_t& with, std::int32_t rail) {
-    combine(rail_with[device], rail);
-    combine(with, static_cast<std::int32_t>(device));
-  });
-  std::vector<char> told(rail_with.size(), 0);
-  visit([&](std::size_t device, std::int32_t with, std::int32_t) {
-    if (rail_with[device] == kMixed || with == kMixed) told[device] = 1;
-  });
-  return told;
+/// Whether readings over a device, all of one kind and in one role, can be told from those of a host: several units
+/// used the device, or its unit used something else as well.
+bool is_told_from_hosts(const Model& model, const std::vector<Entry>& over) {
+  const std::int32_t own = model.own_effect(over.front());
+  return over.size() < model.entries_of(own).size() ||
+         std::any_of(over.begin(), over.end(), [&](Entry side) { return model.own_effect(side) != own; });
 }
 
 /// By kind of device, the one that all readings of a host, or of one of its rails, went through.
@@ -375,16 +337,21 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
 DeviceReadings list_devices(const Model& model) {
   DeviceReadings readings;
   if (model.sweep->routes_of.empty()) return readings;
-  const std::vector<char> told = told_from_hosts(model);
-  const auto key = [&](std::int32_t device, Entry side) {
-    const std::int32_t own = model.own_effect(side);
-    return std::tuple(model.ids.kind(own), device, EffectIds::role(own));
-  };
-  std::map<std::tuple<std::int32_t, std::int32_t, Role>, std::vector<Entry>> lists;
-  for_each_side(model, [&](std::int32_t device, std::size_t, Entry side) {
-    if (told[static_cast<std::size_t>(device)] != 0) lists[key(device, side)].push_back(side);
-  });
+  std::map<std::tuple<std::int32_t, std::int32_t, Role>, std::vector<Entry>> lists;  // by kind, device and role
+  for (std::size_t i = 0; i < model.points.size(); ++i) {
+    const Point& point = model.points[i];
+    const auto code = static_cast<std::uint32_t>(2 * i);
+    for (const Entry side : {Entry{code + 1, point.sender}, Entry{code, point.receiver}}) {
+      const Route* route = model.sweep->route_of(static_cast<std::size_t>(point.reading), side.receives());
+      if (route == nullptr) continue;
+      const std::int32_t own = model.own_effect(side);
+      for (const std::int32_t device : route->devices) {
+        if (device != Route::kNone) lists[{model.ids.kind(own), device, EffectIds::role(own)}].push_back(side);
+      }
+    }
+  }
   for (auto& [of, list] : lists) {
+    if (!is_told_from_hosts(model, list)) continue;
     const auto hosts = [&](Entry side) {
       return std::pair(model.ids.host(side.other), model.ids.host(model.own_effect(side)));
     };

@@ -132,17 +132,21 @@ void clear_all_blame(Model& model) {
   std::fill(model.cap.begin(), model.cap.end(), kNoCap);
 }
 
-/// Tests peeled effects. Those that fail are no longer blamed, but suspected.
-void test_peeled(Model& model, const std::vector<std::int32_t>& peeled, UnitEffects& result) {
+/// Adds the peeled effects that pass the test to `blamed`. The others are returned, and blamed no more.
+std::vector<std::int32_t> test_peeled(Model& model, const std::vector<std::int32_t>& peeled,
+                                      std::vector<UnitEffect>& blamed) {
   const Tests tests = tests_of(model);
-  std::vector<std::int32_t> dropped;
+  std::vector<std::int32_t> failed;
   for (const std::int32_t effect : peeled) {
     const UnitEffect found = tested(model, effect, tests);
-    const bool passed = found.false_alarm < model.settings.false_alarm;
-    (passed ? result.blamed : result.suspected).push_back(found);
-    if (!passed) dropped.push_back(effect);
+    if (found.false_alarm < model.settings.false_alarm) {
+      blamed.push_back(found);
+    } else {
+      failed.push_back(effect);
+    }
   }
-  for (const std::int32_t effect : dropped) model.clear_blame(effect);
+  for (const std::int32_t effect : failed) model.clear_blame(effect);
+  return failed;
 }
 
 /// Takes out peeled effects that are fine with each other: their hosts are apart. Returns these effects.
@@ -161,7 +165,7 @@ void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& res
   std::vector<std::int32_t> peeled = peel(model, model.flagged);
   if (peeled.empty()) return;
   set_apart(model, peeled, apart);
-  test_peeled(model, peeled, result);
+  test_peeled(model, peeled, result.blamed);
   fit_clean(model);
 }
 
@@ -285,8 +289,9 @@ UnitEffects find_units(Model& model) {
     fit_clean(model);
     const std::size_t before = peeled.size();
     for (const std::int32_t effect : set_apart(model, peeled, apart)) barred[static_cast<std::size_t>(effect)] = 1;
-    test_peeled(model, peeled, result);
-    for (const UnitEffect& found : result.suspected) barred[static_cast<std::size_t>(found.effect)] = 1;
+    for (const std::int32_t effect : test_peeled(model, peeled, result.blamed)) {
+      barred[static_cast<std::size_t>(effect)] = 1;
+    }
     // The first pass used centres that slow hosts may have biased.
     settled = pass > 0 && result.blamed.size() == before;
   }
