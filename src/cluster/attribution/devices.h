@@ -23,8 +23,8 @@ struct DeviceEffect {
   std::size_t end = 0;
 };
 
-/// The readings over devices that can be told from hosts. Left out are devices that belong to one rail of one host, if
-/// that rail has no other device of the kind.
+/// The readings over devices that can be told from hosts. Left out are devices that one rail of one host used, in all
+/// of its readings.
 struct DeviceReadings {
   std::vector<DeviceEffect> effects;
   std::vector<Entry> entries;  ///< by effect, then by partner's host, then by own host

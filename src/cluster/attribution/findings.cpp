@@ -140,12 +140,8 @@ std::vector<std::int16_t> kinds_of(const Model& model, const std::set<std::int32
   std::set<std::int16_t> all;
   for (const std::int32_t effect : effects) {
     slow.insert(static_cast<std::int16_t>(model.ids.kind(effect)));
-    for (std::size_t kind = 0; kind < model.sweep->kinds.size(); ++kind) {
-      for (std::int32_t role = 0; role < kRoles; ++role) {
-        const std::int32_t id = model.ids.of(static_cast<std::int32_t>(kind), model.ids.host(effect),
-                                             model.ids.rail(effect), static_cast<Role>(role));
-        if (id < model.effects() && !model.entries_of(id).empty()) all.insert(static_cast<std::int16_t>(kind));
-      }
+    for (const std::int32_t own : effects_of(model, model.ids.host(effect))) {
+      if (model.ids.rail(own) == model.ids.rail(effect)) all.insert(static_cast<std::int16_t>(model.ids.kind(own)));
     }
   }
   if (slow.size() == all.size()) return {};
@@ -195,22 +191,18 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
   return finding;
 }
 
-/// The rails of each host that have readings.
+/// The rails of a host that have readings.
 std::set<std::int32_t> rails_of(const Model& model, std::int32_t host) {
   std::set<std::int32_t> rails;
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.ids.host(effect) == host && !model.entries_of(effect).empty()) rails.insert(model.ids.rail(effect));
-  }
+  for (const std::int32_t effect : effects_of(model, host)) rails.insert(model.ids.rail(effect));
   return rails;
 }
 
 /// Whether all effects of a rail of a host are fine.
 bool is_fine_rail(const Model& model, std::int32_t host, std::int32_t rail) {
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    const bool own = model.ids.host(effect) == host && model.ids.rail(effect) == rail;
-    if (own && !model.entries_of(effect).empty() && !is_fine(model, effect)) return false;
-  }
-  return true;
+  const std::vector<std::int32_t> effects = effects_of(model, host);
+  return std::all_of(effects.begin(), effects.end(),
+                     [&](std::int32_t effect) { return model.ids.rail(effect) != rail || is_fine(model, effect); });
 }
 
 using SlowRails = std::map<std::int32_t, SlowUnit>;
@@ -236,18 +228,6 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
     });
     verdict.findings.push_back(std::move(finding));
   }
-}
-
-/// Whether an effect has readings with `wanted` different hosts or more.
-bool has_partners(const Model& model, std::int32_t effect, std::int32_t wanted) {
-  std::int32_t partners = 0;
-  std::int32_t last = -1;
-  for (const Entry entry : model.entries_of(effect)) {
-    const std::int32_t host = model.ids.host(entry.other);
-    if (host != last && ++partners >= wanted) return true;
-    last = host;
-  }
-  return false;
 }
 
 /// Each suspect is measured with so many other suspects.
@@ -290,28 +270,28 @@ struct MutualSet {
 
 /// The sets of these hosts, ascending, that slow readings connect; in the order of each set's first host.
 std::vector<MutualSet> mutual_sets(const Model& model, const std::vector<std::int32_t>& hosts) {
-  const auto has = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
-  std::vector<const Point*> among;
+  const MutualSet all{hosts};
+  const auto is_among = [&](const MutualSet& set, const Point& point) {
+    return set.has(model.ids.host(point.sender)) && set.has(model.ids.host(point.receiver));
+  };
   DisjointSets connected(static_cast<std::size_t>(model.ids.hosts));
   for (const Point& point : model.points) {
-    const std::int32_t sender = model.ids.host(point.sender);
-    const std::int32_t receiver = model.ids.host(point.receiver);
-    if (!has(sender) || !has(receiver)) continue;
-    among.push_back(&point);
-    if (point.residual < model.slow) connected.join(sender, receiver);
+    if (point.residual >= model.slow || !is_among(all, point)) continue;
+    connected.join(model.ids.host(point.sender), model.ids.host(point.receiver));
   }
   std::vector<MutualSet> sets;
-  std::map<std::int32_t, std::size_t> place_of;  // in `sets`, by representative
   for (const std::int32_t host : hosts) {
-    const auto [place, is_new] = place_of.try_emplace(connected.representative(host), sets.size());
-    if (is_new) sets.emplace_back();
-    sets[place->second].hosts.push_back(host);
+    const auto own = std::find_if(sets.begin(), sets.end(), [&](const MutualSet& set) {
+      return connected.representative(set.hosts.front()) == connected.representative(host);
+    });
+    (own == sets.end() ? sets.emplace_back() : *own).hosts.push_back(host);
   }
-  for (const Point* point : among) {
-    MutualSet& set = sets[place_of.at(connected.representative(model.ids.host(point->sender)))];
-    if (!set.has(model.ids.host(point->receiver))) continue;
-    ++set.readings;
-    set.slow += point->residual < model.slow ? 1 : 0;
+  for (MutualSet& set : sets) {
+    for (const Point& point : model.points) {
+      if (!is_among(set, point)) continue;
+      ++set.readings;
+      set.slow += point.residual < model.slow ? 1 : 0;
+    }
   }
   return sets;
 }
@@ -450,7 +430,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
     const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
     std::int32_t wanted = partners_to_judge(scale, model.settings);
     if (wanted <= kHopeless) wanted = std::max(2, std::min(wanted, alive - 1));
-    if (!has_partners(model, effect, wanted)) lacking[host] = 1;
+    if (partners_met(model, effect) < wanted) lacking[host] = 1;
   }
   std::vector<std::int32_t> not_judged;
   for (std::size_t host = 0; host < hosts; ++host) {

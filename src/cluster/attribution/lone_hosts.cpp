@@ -96,8 +96,7 @@ bool is_slower_than_far(const Model& model, std::int32_t effect) {
 
 /// Whether all effects of a host have the rate that is usual between groups.
 bool may_be_alone(const Model& model, std::int32_t host) {
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+  for (const std::int32_t effect : effects_of(model, host)) {
     if (is_slower_than_far(model, effect)) return false;
     const Reach fastest = fastest_reach(model, effect);
     // The maximum of n rates is higher by chance, by about sqrt(2 log n) standard errors.
@@ -111,8 +110,7 @@ bool may_be_alone(const Model& model, std::int32_t host) {
 /// measured with all of their hosts.
 std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
   std::set<std::int32_t> groups;
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.ids.host(effect) != host || model.entries_of(effect).empty()) continue;
+  for (const std::int32_t effect : effects_of(model, host)) {
     const Reach fastest = fastest_reach(model, effect);
     const std::int32_t part = fastest.part;
     if (part == Nearness::kNone || !is_as_usual(model, effect, fastest, true, kErrorsOfMember)) continue;
@@ -133,8 +131,7 @@ std::set<std::int32_t> groups_not_met(const Model& model, std::int32_t host) {
   constexpr std::size_t kMost = 8;
   std::set<std::int32_t> groups;
   for (std::int32_t part = 0; part < model.structure.levels.front().parts; ++part) groups.insert(groups.end(), part);
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    if (model.ids.host(effect) != host) continue;
+  for (const std::int32_t effect : effects_of(model, host)) {
     for (const Entry entry : model.entries_of(effect)) groups.erase(model.part_of(model.ids.host(entry.other)));
   }
   return groups.size() > kMost ? std::set<std::int32_t>() : groups;
@@ -206,16 +203,23 @@ bool any_suspect_of_another_group(const Model& model, const UnitEffects& units) 
   });
 }
 
+/// By host that is blamed, whether all of its blamed effects are such.
+template <typename Is>
+std::map<std::int32_t, bool> are_all(const Model& model, const UnitEffects& units, const Is& is) {
+  std::map<std::int32_t, bool> hosts;
+  for (const UnitEffect& found : units.blamed) {
+    bool& all = hosts.try_emplace(model.ids.host(found.effect), true).first->second;
+    all = all && is(found);
+  }
+  return hosts;
+}
+
 /// Hosts that may be alone in their leaf, ascending: they are in no group, or blamed only for readings within their
 /// group, and so perhaps in another one.
 std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
-  std::map<std::int32_t, bool> blamed;  // by host: whether it may be alone, judging by its blamed effects
-  for (const UnitEffect& found : units.blamed) {
-    const std::int32_t host = model.ids.host(found.effect);
-    const bool may_be = model.part_of(host) == Nearness::kNone || shows_within_group(model, found);
-    bool& all = blamed.try_emplace(host, true).first->second;
-    all = all && may_be;
-  }
+  const std::map<std::int32_t, bool> blamed = are_all(model, units, [&](const UnitEffect& found) {
+    return model.part_of(model.ids.host(found.effect)) == Nearness::kNone || shows_within_group(model, found);
+  });
   std::vector<std::int32_t> lone;
   for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
     const auto found = blamed.find(host);
@@ -238,13 +242,9 @@ bool is_as_far_from_its_leaf(const Model& model, const UnitEffect& found) {
 
 /// With a given locality: hosts with no other blamed effects than such. They may be in another leaf. Ascending.
 std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEffects& units) {
-  std::map<std::int32_t, bool> may_be;  // by host that is blamed
-  for (const UnitEffect& found : units.blamed) {
-    bool& all = may_be.try_emplace(model.ids.host(found.effect), true).first->second;
-    all = all && is_as_far_from_its_leaf(model, found);
-  }
   std::vector<std::int32_t> hosts;
-  for (const auto& [host, is_far] : may_be) {
+  const auto is_as_far = [&](const UnitEffect& found) { return is_as_far_from_its_leaf(model, found); };
+  for (const auto& [host, is_far] : are_all(model, units, is_as_far)) {
     if (is_far) hosts.push_back(host);
   }
   return hosts;

@@ -79,51 +79,38 @@ double scale_at(const Model& model, std::int32_t effect, double cap) {
                       : model.scale_of(model.point_of(model.entries_of(effect).front()));
 }
 
-/// The probability that a healthy effect has such a score.
-double chance_at(const Model& model, std::int32_t effect, const UnitScore& score, std::int32_t present) {
-  return chance_of(model, score, scale_at(model, effect, score.cap), score.partners + 1 >= present);
-}
-
 /// Whether a reading is healthy, though what is blamed explains a deficit.
 bool contradicts(const Model& model, const Point& point) {
   return point.residual > model.explained(point) / 2 && point.residual > model.slow;
 }
 
-/// The number of tests.
-struct Tests {
-  double effects = 0;
-  std::int32_t present = 0;  ///< hosts
-};
-
-Tests tests_of(const Model& model) { return {static_cast<double>(effects_tested(model)), model.hosts_present}; }
+/// The effect with its score, and the probability of a false alarm. `tests`: effects_tested.
+UnitEffect scored(const Model& model, std::int32_t effect, double tests) {
+  const UnitScore score = score_effect(model, effect);
+  const bool met_all = score.partners + 1 >= model.hosts_present;
+  return {effect, score, family_wise(chance_of(model, score, scale_at(model, effect, score.cap), met_all), tests)};
+}
 
 /// Tests a peeled effect. If its host is of a kind that is known to be slow, the test of the kind counts too: few fast
 /// partners are left to test each host.
-UnitEffect tested(const Model& model, std::int32_t effect, const Tests& tests) {
-  UnitEffect found{effect, score_effect(model, effect), 1};
-  found.false_alarm = family_wise(chance_at(model, effect, found.score, tests.present), tests.effects);
+UnitEffect tested(const Model& model, std::int32_t effect, double tests) {
+  UnitEffect found = scored(model, effect, tests);
   if (model.is_known_to_be_slow(model.ids.host(effect))) {
     found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
   }
   return found;
 }
 
-/// Peeled effects that pass the test, and whose readings with other peeled effects are mostly healthy.
-std::vector<std::int32_t> fine_with_each_other(const Model& model, const std::vector<std::int32_t>& peeled) {
-  const Tests tests = tests_of(model);
-  std::vector<std::int32_t> fine;
-  for (const std::int32_t effect : peeled) {
-    std::int64_t among = 0;
-    std::int64_t healthy = 0;
-    for (const Entry entry : model.entries_of(effect)) {
-      if (!model.is_flagged(entry.other)) continue;
-      ++among;
-      healthy += contradicts(model, model.point_of(entry)) ? 1 : 0;
-    }
-    const bool may_be = healthy >= 2 && 2 * healthy > among;
-    if (may_be && tested(model, effect, tests).false_alarm < model.settings.false_alarm) fine.push_back(effect);
+/// Whether the readings of a peeled effect with other peeled effects are mostly healthy.
+bool is_fine_with_peeled(const Model& model, std::int32_t effect) {
+  std::int64_t among = 0;
+  std::int64_t healthy = 0;
+  for (const Entry entry : model.entries_of(effect)) {
+    if (!model.is_flagged(entry.other)) continue;
+    ++among;
+    healthy += contradicts(model, model.point_of(entry)) ? 1 : 0;
   }
-  return fine;
+  return healthy >= 2 && 2 * healthy > among;
 }
 
 void clear_all_blame(Model& model) {
@@ -135,7 +122,7 @@ void clear_all_blame(Model& model) {
 /// Adds the peeled effects that pass the test to `blamed`. The others are returned, and blamed no more.
 std::vector<std::int32_t> test_peeled(Model& model, const std::vector<std::int32_t>& peeled,
                                       std::vector<UnitEffect>& blamed) {
-  const Tests tests = tests_of(model);
+  const auto tests = static_cast<double>(effects_tested(model));
   std::vector<std::int32_t> failed;
   for (const std::int32_t effect : peeled) {
     const UnitEffect found = tested(model, effect, tests);
@@ -149,9 +136,14 @@ std::vector<std::int32_t> test_peeled(Model& model, const std::vector<std::int32
   return failed;
 }
 
-/// Takes out peeled effects that are fine with each other: their hosts are apart. Returns these effects.
+/// Takes out peeled effects that pass the test, and are fine with each other: their hosts are apart. Returns these
+/// effects.
 std::vector<std::int32_t> set_apart(Model& model, std::vector<std::int32_t>& peeled, std::vector<std::int32_t>& apart) {
-  std::vector<std::int32_t> fine = fine_with_each_other(model, peeled);
+  const auto tests = static_cast<double>(effects_tested(model));
+  std::vector<std::int32_t> fine;
+  std::copy_if(peeled.begin(), peeled.end(), std::back_inserter(fine), [&](std::int32_t effect) {
+    return is_fine_with_peeled(model, effect) && tested(model, effect, tests).false_alarm < model.settings.false_alarm;
+  });
   for (const std::int32_t effect : fine) {
     apart.push_back(model.ids.host(effect));
     model.clear_blame(effect);
@@ -172,14 +164,12 @@ void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& res
 /// Effects that are slow with most partners, but with too few of them, or on too little evidence.
 std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<std::int32_t>& apart) {
   std::vector<UnitEffect> suspected;
-  const Tests tests = tests_of(model);
+  const auto tests = static_cast<double>(effects_tested(model));
   for (const std::int32_t effect : worth_a_look(model)) {
     if (model.is_flagged(effect)) continue;
     if (std::binary_search(apart.begin(), apart.end(), model.ids.host(effect))) continue;
-    const UnitScore score = score_effect(model, effect);
-    if (!is_slow_unit(model, score, 0)) continue;
-    const double chance = chance_at(model, effect, score, tests.present);
-    suspected.push_back({effect, score, family_wise(chance, tests.effects)});
+    const UnitEffect found = scored(model, effect, tests);
+    if (is_slow_unit(model, found.score, 0)) suspected.push_back(found);
   }
   return suspected;
 }
@@ -256,6 +246,31 @@ bool is_explained(const Model& model, std::int32_t effect) {
                       [&](const PartnerLevel& level) { return level.residual < model.slow; });
 }
 
+/// Takes hosts out of `units.blamed` that are slow only with blamed hosts, or with hosts that are fast with nobody. If
+/// the hosts that stay blamed explain all of their slow readings, they are fine. If not, they go to `units.mutual`: all
+/// but one of them are slow, and readings cannot tell which one is fine.
+void set_mutual_aside(Model& model, UnitEffects& units) {
+  const Hosts blamed = hosts_of(model, units.blamed);
+  const std::vector<double> fast = blamed.empty() ? std::vector<double>() : fast_rates(model);
+  Hosts needed;
+  for (const UnitEffect& found : units.blamed) {
+    const std::int32_t host = model.ids.host(found.effect);
+    if (model.is_known_to_be_slow(host) || is_slow_with_fine_ones(model, found, blamed, fast)) needed.insert(host);
+  }
+  if (needed.size() == blamed.size()) return;
+  const auto circular = std::stable_partition(units.blamed.begin(), units.blamed.end(), [&](const UnitEffect& found) {
+    return needed.contains(model.ids.host(found.effect));
+  });
+  const std::vector<UnitEffect> cleared(circular, units.blamed.end());
+  units.blamed.erase(circular, units.blamed.end());
+  for (const UnitEffect& found : cleared) model.clear_blame(found.effect);
+  // Effects that the remaining blamed hosts do not explain stay blamed, as sets of hosts.
+  std::copy_if(cleared.begin(), cleared.end(), std::back_inserter(units.mutual),
+               [&](const UnitEffect& found) { return !is_explained(model, found.effect); });
+  for (const UnitEffect& found : units.mutual) model.blame(found.effect, found.score.cap);
+  units.mutual_hosts = hosts_of_circle(model, units.mutual, blamed, fast);
+}
+
 }  // namespace
 
 std::int32_t partners_needed(const Model& model) {
@@ -303,28 +318,6 @@ UnitEffects find_units(Model& model) {
   estimate_again(model, result.blamed);
   set_mutual_aside(model, result);
   return result;
-}
-
-void set_mutual_aside(Model& model, UnitEffects& units) {
-  const Hosts blamed = hosts_of(model, units.blamed);
-  const std::vector<double> fast = blamed.empty() ? std::vector<double>() : fast_rates(model);
-  Hosts needed;
-  for (const UnitEffect& found : units.blamed) {
-    const std::int32_t host = model.ids.host(found.effect);
-    if (model.is_known_to_be_slow(host) || is_slow_with_fine_ones(model, found, blamed, fast)) needed.insert(host);
-  }
-  if (needed.size() == blamed.size()) return;
-  const auto circular = std::stable_partition(units.blamed.begin(), units.blamed.end(), [&](const UnitEffect& found) {
-    return needed.contains(model.ids.host(found.effect));
-  });
-  const std::vector<UnitEffect> cleared(circular, units.blamed.end());
-  units.blamed.erase(circular, units.blamed.end());
-  for (const UnitEffect& found : cleared) model.clear_blame(found.effect);
-  // Effects that the remaining blamed hosts do not explain stay blamed, as sets of hosts.
-  std::copy_if(cleared.begin(), cleared.end(), std::back_inserter(units.mutual),
-               [&](const UnitEffect& found) { return !is_explained(model, found.effect); });
-  for (const UnitEffect& found : units.mutual) model.blame(found.effect, found.score.cap);
-  units.mutual_hosts = hosts_of_circle(model, units.mutual, blamed, fast);
 }
 
 }  // namespace fabricbench::cluster

@@ -93,23 +93,6 @@ std::vector<float> clean_residuals(const Model& model, std::int32_t effect) {
   return residuals;
 }
 
-/// Effects with half of their clean readings near the limit or below it. Saves the medians of all others.
-std::vector<std::int32_t> worth_a_median(const Model& model) {
-  std::vector<std::int32_t> balance(model.cap.size(), 0);
-  for (const Point& point : model.points) {
-    if (!model.is_clean(point)) continue;
-    const std::int32_t step = point.residual < kLeastShare * model.slow ? 1 : -1;
-    balance[static_cast<std::size_t>(point.sender)] += step;
-    balance[static_cast<std::size_t>(point.receiver)] += step;
-  }
-  std::vector<std::int32_t> effects;
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    const bool any = !model.entries_of(effect).empty() && !model.is_flagged(effect);
-    if (any && balance[static_cast<std::size_t>(effect)] >= 0) effects.push_back(effect);
-  }
-  return effects;
-}
-
 /// The position of an effect relative to the tolerance.
 enum class LimitStatus : std::uint8_t { kUsual, kWithin, kUndecided };
 
@@ -154,7 +137,7 @@ void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
 bool note_near_limit(Model& model) {
   bool any = false;
   model.near_limit.assign(model.cap.size(), 0);
-  for (const std::int32_t effect : worth_a_median(model)) {
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     std::vector<float> residuals = clean_residuals(model, effect);
     if (residuals.size() < kLeastReadings || partners_met(model, effect) < kLeastPartners) continue;
     const double median = median_of(residuals);
@@ -233,6 +216,19 @@ std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect
   std::vector<PartnerLevel> levels = levels_with_all(model, effect);
   keep_what_a_cap_shows(levels, model.slow);
   return levels;
+}
+
+std::vector<std::int32_t> effects_of(const Model& model, std::int32_t host) {
+  const std::int32_t of_kind = model.ids.rails * kRoles;
+  const std::int32_t kinds = model.effects() / std::max(model.ids.hosts * of_kind, 1);
+  std::vector<std::int32_t> effects;
+  for (std::int32_t kind = 0; kind < kinds; ++kind) {
+    const std::int32_t first = model.ids.of(kind, host, 0, Role::kSender);
+    for (std::int32_t effect = first; effect < first + of_kind; ++effect) {
+      if (!model.entries_of(effect).empty()) effects.push_back(effect);
+    }
+  }
+  return effects;
 }
 
 std::int32_t partners_met(const Model& model, std::int32_t effect) {

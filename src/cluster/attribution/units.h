@@ -67,6 +67,9 @@ struct PartnerLevel {
 /// An effect's levels with all units of partners, from all readings, also those that something else explains.
 [[nodiscard]] std::vector<PartnerLevel> levels_as_measured(const Model& model, std::int32_t effect);
 
+/// The effects of a host that have readings.
+[[nodiscard]] std::vector<std::int32_t> effects_of(const Model& model, std::int32_t host);
+
 /// The number of different hosts that an effect has readings with.
 [[nodiscard]] std::int32_t partners_met(const Model& model, std::int32_t effect);
 
@@ -135,11 +138,6 @@ constexpr double kFamilies = 4;
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) tests += model.entries_of(effect).empty() ? 0 : 1;
   return tests;
 }
-
-/// Takes hosts out of `units.blamed` that are slow only with blamed hosts, or with hosts that are fast with nobody. If
-/// the hosts that stay blamed explain all of their slow readings, they are fine. If not, they go to `units.mutual`: all
-/// but one of them are slow, and readings cannot tell which one is fine.
-void set_mutual_aside(Model& model, UnitEffects& units);
 
 /// Sets Model::near_limit, which explains readings of such hosts that noise takes below the limit, so that no pair or
 /// round is blamed for them. Then fits the model again without these hosts.
