@@ -41,7 +41,6 @@ enum class OwnHost : std::uint8_t {
 
 struct Suspicion {
   UnitScore score;                       ///< without hosts that are slow over other devices too
-  std::vector<float> residuals;          ///< with each partner, ascending
   std::vector<std::int32_t> slow_hosts;  ///< ascending, as all of them
   std::vector<std::int32_t> fast_hosts;
   std::vector<std::int32_t> fast_elsewhere;  ///< of the slow ones
@@ -111,17 +110,10 @@ UnitScore score_of(const Model& model, const std::vector<OwnLevel>& all) {
   return score_levels(std::move(levels), partners, model.slow);
 }
 
-void set_levels(const Model& model, const std::vector<OwnLevel>& levels, Suspicion& suspicion) {
-  suspicion.score = score_of(model, levels);
-  suspicion.residuals.clear();
-  for (const OwnLevel& each : levels) suspicion.residuals.push_back(static_cast<float>(each.level.residual));
-  std::sort(suspicion.residuals.begin(), suspicion.residuals.end());
-}
-
 Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const DeviceEffect& effect) {
   Suspicion suspicion;
   std::vector<OwnLevel> levels = levels_of(model, readings.entries_of(effect));
-  set_levels(model, levels, suspicion);
+  suspicion.score = score_of(model, levels);
   if (suspicion.score.median >= model.slow) return suspicion;
   const double cap = suspicion.score.cap;
   std::map<std::int32_t, std::vector<double>> shares;  // by host
@@ -142,7 +134,7 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
   std::erase_if(levels, [&](const OwnLevel& each) {
     return std::binary_search(by_themselves.begin(), by_themselves.end(), each.own);
   });
-  set_levels(model, levels, suspicion);
+  suspicion.score = score_of(model, levels);
   return suspicion;
 }
 
@@ -196,27 +188,6 @@ std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
     peeled.push_back(take(model, readings, *worst, std::move(most)));
     std::erase(candidates, worst);
   }
-}
-
-/// The probability that the slowest levels of a healthy device are as low: the minimum over all depths, times their
-/// number. Many devices have met few partners.
-double chance_of_depth(const Model& model, const std::vector<float>& residuals, double scale) {
-  const auto all = static_cast<std::int64_t>(residuals.size());
-  double least = 1;
-  for (std::int64_t slow = 1; slow <= all; ++slow) {
-    const double each = model.tail.below(residuals[static_cast<std::size_t>(slow - 1)], scale, slow, all);
-    least = std::min(least, static_cast<double>(all) * binomial_tail(all, each, slow));
-  }
-  return least;
-}
-
-double chance_of(const Model& model, const DeviceReadings& readings, const Peeled& peeled) {
-  double scale = 0;
-  for (const Entry entry : readings.entries_of(*peeled.effect)) {
-    scale = std::max(scale, model.scale_of(model.point_of(entry)));
-  }
-  const double by_median = chance_of(model, peeled.suspicion.score, scale, false);
-  return 2 * std::min(by_median, chance_of_depth(model, peeled.suspicion.residuals, scale));
 }
 
 /// The devices with exactly the same readings as this one in this role, itself included.
@@ -323,7 +294,7 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
   };
   std::vector<const Peeled*> blamed;
   for (const Peeled& each : peeled) {
-    const double false_alarm = family_wise(chance_of(model, readings, each), tests);
+    const double false_alarm = family_wise(chance_of(model, each.suspicion.score, false), tests);
     set_slow(model, readings.entries_of(*each.effect), false);
     if (false_alarm >= model.settings.false_alarm) continue;
     blamed.push_back(&each);

@@ -45,22 +45,13 @@ std::int32_t other_way(std::int32_t effect) {
   return role == Role::kEither ? effect : effect + (role == Role::kSender ? 1 : -1);
 }
 
-/// Whether two effects of a host are equally slow, within three standard errors.
-bool are_equally_slow(const Model& model, const UnitEffect& found, const UnitScore& other) {
-  constexpr double kErrors = 3;
-  const double scale = model.scale_of(model.point_of(model.entries_of(found.effect).front()));
-  const double readings = 1 / (1 / static_cast<double>(found.score.readings) + 1 / static_cast<double>(other.readings));
-  const double error = kMedianOverMeanError * scale / std::sqrt(readings);
-  return std::abs(found.score.median - other.median) < kErrors * error;
-}
-
 /// Whether the other direction is as slow, though the evidence for it is weaker.
 bool other_way_too(const Model& model, const UnitEffect& found) {
   if (EffectIds::role(found.effect) == Role::kEither) return true;
   const std::int32_t other = other_way(found.effect);
   const UnitScore score = score_effect(model, other);
   const bool is_alike = score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
-  return is_alike && (score.median < model.slow || may_be_slow(model, other) || are_equally_slow(model, found, score));
+  return is_alike && (score.median < model.slow || may_be_slow(model, other));
 }
 
 SlowUnit slow_unit(const Model& model, const UnitEffect& found) {

@@ -196,13 +196,6 @@ OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
   return open;
 }
 
-/// Whether a suspect is slow only with its own group, at the rate between groups: it may be in another group.
-bool any_suspect_of_another_group(const Model& model, const UnitEffects& units) {
-  return std::any_of(units.suspected.begin(), units.suspected.end(), [&](const UnitEffect& found) {
-    return shows_within_group(model, found) && may_be_alone(model, model.ids.host(found.effect));
-  });
-}
-
 /// By host that is blamed, whether all of its blamed effects are such.
 template <typename Is>
 std::map<std::int32_t, bool> are_all(const Model& model, const UnitEffects& units, const Is& is) {
@@ -326,7 +319,6 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
     report_hosts_of_another_leaf(model, units, verdict);
     return;
   }
-  if (any_suspect_of_another_group(model, units)) verdict.groups_are_open = true;
   const std::vector<std::int32_t> lone = lone_hosts(model, units);
   if (lone.empty()) return;
   set_apart(model, lone, units, verdict);

@@ -65,20 +65,6 @@ std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
   return peeled;
 }
 
-/// The scale of those readings of an effect in which a cap shows.
-double scale_at(const Model& model, std::int32_t effect, double cap) {
-  double squares = 0;
-  double readings = 0;
-  for (const Entry entry : model.entries_of(effect)) {
-    const Point& point = model.point_of(entry);
-    if (model.centre_of(point) + model.slow <= cap) continue;
-    squares += std::pow(model.scale_of(point), 2);
-    ++readings;
-  }
-  return readings > 0 ? std::sqrt(squares / readings)
-                      : model.scale_of(model.point_of(model.entries_of(effect).front()));
-}
-
 /// Whether a reading is healthy, though what is blamed explains a deficit.
 bool contradicts(const Model& model, const Point& point) {
   return point.residual > model.explained(point) / 2 && point.residual > model.slow;
@@ -88,7 +74,7 @@ bool contradicts(const Model& model, const Point& point) {
 UnitEffect scored(const Model& model, std::int32_t effect, double tests) {
   const UnitScore score = score_effect(model, effect);
   const bool met_all = score.partners + 1 >= model.hosts_present;
-  return {effect, score, family_wise(chance_of(model, score, scale_at(model, effect, score.cap), met_all), tests)};
+  return {effect, score, family_wise(chance_of(model, score, met_all), tests)};
 }
 
 /// Tests a peeled effect. If its host is of a kind that is known to be slow, the test of the kind counts too: few fast
@@ -150,15 +136,6 @@ std::vector<std::int32_t> set_apart(Model& model, std::vector<std::int32_t>& pee
     std::erase(peeled, effect);
   }
   return fine;
-}
-
-/// Peels and tests once more: with the final centres, more effects may pass the test.
-void look_again(Model& model, std::vector<std::int32_t>& apart, UnitEffects& result) {
-  std::vector<std::int32_t> peeled = peel(model, model.flagged);
-  if (peeled.empty()) return;
-  set_apart(model, peeled, apart);
-  test_peeled(model, peeled, result.blamed);
-  fit_clean(model);
 }
 
 /// Effects that are slow with most partners, but with too few of them, or on too little evidence.
@@ -311,7 +288,6 @@ UnitEffects find_units(Model& model) {
     settled = pass > 0 && result.blamed.size() == before;
   }
   if (!settled) fit_clean(model);
-  look_again(model, apart, result);
   result.apart = sorted_unique(std::move(apart));
   find_near_limit(model);
   result.suspected = suspected_effects(model, result.apart);

@@ -182,6 +182,7 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
   std::vector<double> medians;
   std::vector<double> rates;
   double missing = 0;
+  double squares = 0;
   std::int32_t counted = -1;
   bool counted_slow = false;
   for (const PartnerLevel& level : levels) {
@@ -202,9 +203,11 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
     }
     counted = level.host;
     missing += std::min(level.residual, 0.0);
+    squares += level.scale * level.scale;
   }
   score.informative = static_cast<std::int32_t>(levels.size());
   score.burden = missing / static_cast<double>(levels.size());
+  score.scale = std::sqrt(squares / static_cast<double>(levels.size()));
   score.cap = median_of(rates);
   score.upper = upper_median(medians);
   score.highest = *std::max_element(medians.begin(), medians.end());
@@ -268,13 +271,15 @@ bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t neede
   return score.slow + explained >= needed && 2 * score.slow > score.informative;
 }
 
-double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings) {
+double chance_of(const Model& model, const UnitScore& score, bool by_readings) {
   // One outlier can make the median of two readings slow, but not that of more readings.
   const double outliers = std::clamp(static_cast<double>(score.readings) / std::max(score.informative, 1), 1.0, 2.0);
-  const auto partner = [&](double residual) { return std::min(1.0, outliers * model.tail.below(residual, scale)); };
+  const auto partner = [&](double residual) {
+    return std::min(1.0, outliers * model.tail.below(residual, score.scale));
+  };
   const double middle = binomial_tail(score.informative, partner(score.upper), score.informative / 2 + 1);
   const double all = std::pow(partner(score.highest), score.informative);
-  const double slow = model.tail.below(model.slow, scale);
+  const double slow = model.tail.below(model.slow, score.scale);
   const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
                                    : binomial_tail(score.informative, slow, score.slow);
   return 3 * std::min({middle, all, count});  // Bonferroni: the best of three tests

@@ -27,6 +27,7 @@ struct UnitScore {
   double median = 0;                   ///< of the informative partners' medians
   double upper = 0;                    ///< the upper median of the same
   double highest = 0;                  ///< the highest of the same
+  double scale = 0;                    ///< root mean square of the informative partners' scales
   double burden = 0;          ///< the mean deficit over informative partners, at most 0: how much this effect explains
   std::int64_t readings = 0;  ///< that are informative
   std::int64_t slow_readings = 0;
@@ -84,7 +85,7 @@ struct PartnerLevel {
 /// The probability that a healthy effect has such a score: that so many partners' medians are as low as the upper
 /// median, that all are as low as the highest, or that so many are slow. Distribution-free, except for the tail.
 /// `by_readings`: there are no more partners to try, so readings are counted instead of partners.
-[[nodiscard]] double chance_of(const Model& model, const UnitScore& score, double scale, bool by_readings);
+[[nodiscard]] double chance_of(const Model& model, const UnitScore& score, bool by_readings);
 
 /// An effect that is slow with most partners.
 struct UnitEffect {
