@@ -31,14 +31,6 @@ struct OwnLevel {
   PartnerLevel level;
 };
 
-/// How a host of a device compares over other devices.
-enum class OwnHost : std::uint8_t {
-  kFastElsewhere,  ///< slow over this device, and fast over others
-  kOnlyHere,       ///< slow over this device, and not measured over others
-  kSlowElsewhere,  ///< slow over others too: the host itself is slow
-  kFast            ///< not slow over this device
-};
-
 struct Suspicion {
   UnitScore score;                       ///< without hosts that are slow over other devices too
   std::vector<std::int32_t> slow_hosts;  ///< ascending, as all of them
@@ -93,13 +85,6 @@ std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& ef
   return median_of(shares);
 }
 
-OwnHost place_host(const Model& model, const DeviceEffect& effect, std::int32_t host, double own_share, double cap) {
-  if (own_share < kSlowShare) return OwnHost::kFast;
-  const std::optional<double> elsewhere = share_elsewhere(model, effect, host, cap);
-  if (!elsewhere) return OwnHost::kOnlyHere;
-  return *elsewhere > kSlowShare ? OwnHost::kSlowElsewhere : OwnHost::kFastElsewhere;
-}
-
 UnitScore score_of(const Model& model, const std::vector<OwnLevel>& all) {
   std::vector<PartnerLevel> levels;
   std::int32_t partners = 0;
@@ -121,14 +106,19 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
     if (!shows(model, cap, each.level.centre)) continue;
     shares[each.own].push_back(share_missing(each.level.residual, cap, each.level.centre));
   }
-  std::vector<std::int32_t> by_themselves;
+  std::vector<std::int32_t> by_themselves;  // slow over other devices too
   for (auto& [host, of_host] : shares) {
-    switch (place_host(model, effect, host, median_of(of_host), cap)) {
-      case OwnHost::kFast: suspicion.fast_hosts.push_back(host); break;
-      case OwnHost::kSlowElsewhere: by_themselves.push_back(host); break;
-      case OwnHost::kFastElsewhere: suspicion.fast_elsewhere.push_back(host); [[fallthrough]];
-      case OwnHost::kOnlyHere: suspicion.slow_hosts.push_back(host); break;
+    if (median_of(of_host) < kSlowShare) {
+      suspicion.fast_hosts.push_back(host);
+      continue;
     }
+    const std::optional<double> elsewhere = share_elsewhere(model, effect, host, cap);
+    if (elsewhere && *elsewhere > kSlowShare) {
+      by_themselves.push_back(host);
+      continue;
+    }
+    suspicion.slow_hosts.push_back(host);
+    if (elsewhere) suspicion.fast_elsewhere.push_back(host);
   }
   if (by_themselves.empty()) return suspicion;
   std::erase_if(levels, [&](const OwnLevel& each) {
@@ -161,11 +151,6 @@ void set_slow(Model& model, std::span<const Entry> entries, bool slow) {
   for (const Entry entry : entries) model.points[entry.point()].over_slow_device = slow;
 }
 
-Peeled take(Model& model, const DeviceReadings& readings, const DeviceEffect& effect, Suspicion suspicion) {
-  set_slow(model, readings.entries_of(effect), true);
-  return {&effect, std::move(suspicion)};
-}
-
 /// Peels devices: the one that explains most, then the one that explains most of the rest, and so on.
 std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
   const std::int32_t needed = partners_needed(model);
@@ -185,7 +170,8 @@ std::vector<Peeled> peel(Model& model, const DeviceReadings& readings) {
       most = std::move(suspicion);
     }
     if (worst == nullptr) return peeled;
-    peeled.push_back(take(model, readings, *worst, std::move(most)));
+    set_slow(model, readings.entries_of(*worst), true);
+    peeled.push_back({worst, std::move(most)});
     std::erase(candidates, worst);
   }
 }

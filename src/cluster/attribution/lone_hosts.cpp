@@ -145,15 +145,6 @@ std::set<std::int32_t> groups_it_may_have(const Model& model, std::int32_t host)
   return groups;
 }
 
-/// Whether two hosts are in different parts of a coarser level, and so in different parts of the finest level.
-bool are_known_to_be_apart(const Structure& structure, std::int32_t a, std::int32_t b) {
-  return std::any_of(structure.levels.begin() + 1, structure.levels.end(), [&](const Nearness& level) {
-    const std::int32_t first = level.part_of[static_cast<std::size_t>(a)];
-    const std::int32_t second = level.part_of[static_cast<std::size_t>(b)];
-    return first >= 0 && second >= 0 && first != second;
-  });
-}
-
 /// Whether two hosts are in one small part of the next coarser level. A group in such a part may in fact be two groups,
 /// and a host may have met only the other one.
 bool are_around_each_other(const Structure& structure, const std::vector<std::int32_t>& sizes, std::int32_t a,
@@ -187,9 +178,8 @@ OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
     for (std::int32_t other = 0; std::cmp_less(other, hosts); ++other) {
       const bool is_other_lone = is_lone[static_cast<std::size_t>(other)] != 0;
       if (other == host || (is_other_lone && other < host) || met.count(std::minmax(host, other)) > 0) continue;
-      const bool may_be_near = is_other_lone ? !are_known_to_be_apart(structure, host, other)
-                                             : are_around_each_other(structure, sizes, host, other) ||
-                                                   groups.count(model.part_of(other)) > 0;
+      const bool may_be_near = is_other_lone || are_around_each_other(structure, sizes, host, other) ||
+                               groups.count(model.part_of(other)) > 0;
       if (may_be_near) open.groups.push_back(std::minmax(host, other));
     }
   }
