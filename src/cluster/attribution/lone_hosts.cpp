@@ -249,24 +249,19 @@ std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::i
 }
 
 /// Open groups with a given locality: the leaves, and behind them each of these hosts (ascending) as a group by itself.
-/// Open are the other leaves that a host may be in. Leaves that other hosts of these are said to be in come first,
-/// since the hosts may have been swapped.
+/// Open are the other leaves that a host may be in.
 OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const std::vector<std::int32_t>& hosts) {
   const Nearness& leaves = model.structure.levels.front();
   OpenGroups open{leaves.part_of, {}};
-  std::set<std::int32_t> of_hosts;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const std::int32_t own = leaves.part_of[static_cast<std::size_t>(hosts[i])];
     const std::int32_t group = leaves.parts + static_cast<std::int32_t>(i);
     open.group_of[static_cast<std::size_t>(hosts[i])] = group;
-    of_hosts.insert(own);
     const std::vector<char> may_be = may_be_of(model, units, hosts[i], hosts);
     for (std::int32_t leaf = 0; leaf < leaves.parts; ++leaf) {
       if (leaf != own && may_be[static_cast<std::size_t>(leaf)] != 0) open.groups.emplace_back(leaf, group);
     }
   }
-  std::stable_partition(open.groups.begin(), open.groups.end(),
-                        [&](const auto& pair) { return of_hosts.count(pair.first) > 0; });
   return open;
 }
 
