@@ -77,16 +77,6 @@ UnitEffect scored(const Model& model, std::int32_t effect, double tests) {
   return {effect, score, family_wise(chance_of(model, score, met_all), tests)};
 }
 
-/// Tests a peeled effect. If its host is of a kind that is known to be slow, the test of the kind counts too: few fast
-/// partners are left to test each host.
-UnitEffect tested(const Model& model, std::int32_t effect, double tests) {
-  UnitEffect found = scored(model, effect, tests);
-  if (model.is_known_to_be_slow(model.ids.host(effect))) {
-    found.false_alarm = std::min(found.false_alarm, model.structure.kinds_false_alarm);
-  }
-  return found;
-}
-
 /// Whether the readings of a peeled effect with other peeled effects are mostly healthy.
 bool is_fine_with_peeled(const Model& model, std::int32_t effect) {
   std::int64_t among = 0;
@@ -111,7 +101,7 @@ std::vector<std::int32_t> test_peeled(Model& model, const std::vector<std::int32
   const auto tests = static_cast<double>(effects_tested(model));
   std::vector<std::int32_t> failed;
   for (const std::int32_t effect : peeled) {
-    const UnitEffect found = tested(model, effect, tests);
+    const UnitEffect found = scored(model, effect, tests);
     if (found.false_alarm < model.settings.false_alarm) {
       blamed.push_back(found);
     } else {
@@ -128,7 +118,7 @@ std::vector<std::int32_t> set_apart(Model& model, std::vector<std::int32_t>& pee
   const auto tests = static_cast<double>(effects_tested(model));
   std::vector<std::int32_t> fine;
   std::copy_if(peeled.begin(), peeled.end(), std::back_inserter(fine), [&](std::int32_t effect) {
-    return is_fine_with_peeled(model, effect) && tested(model, effect, tests).false_alarm < model.settings.false_alarm;
+    return is_fine_with_peeled(model, effect) && scored(model, effect, tests).false_alarm < model.settings.false_alarm;
   });
   for (const std::int32_t effect : fine) {
     apart.push_back(model.ids.host(effect));
