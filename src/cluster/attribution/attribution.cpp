@@ -356,7 +356,8 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   report_slow(explained, verdict);
 
   const PairEffects pairs = find_pairs(model, explained.units, coming_and_going);
-  std::vector<FlappingHost> flapping = find_flapping(model, pairs, failures.unexplained, coming_and_going);
+  std::vector<FlappingHost> flapping =
+      find_flapping(model, explained.units, pairs, failures.unexplained, coming_and_going);
   keep_exceptions(sweep, flapping, verdict);
   report_flapping(model, flapping, verdict);
   const std::vector<double> unsteady = slow_shares(sweep, flapping);

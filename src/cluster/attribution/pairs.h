@@ -72,9 +72,9 @@ struct FlappingHost {
 
 /// Finds hosts that are slow now and then: the surest one first, whose readings no longer count for its partners, and
 /// so on. `failed`: failed readings, by place, that nothing dead explains. Readings of pairs that are slow for good do
-/// not count.
-[[nodiscard]] std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
-                                                      std::span<const std::int32_t> failed,
+/// not count, nor do those of blamed hosts.
+[[nodiscard]] std::vector<FlappingHost> find_flapping(const Model& model, const UnitEffects& units,
+                                                      const PairEffects& pairs, std::span<const std::int32_t> failed,
                                                       const ComingAndGoing& coming_and_going);
 
 /// The share of slow readings that nothing explains, without readings of `unsteady` hosts (by host).

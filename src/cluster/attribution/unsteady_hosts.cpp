@@ -429,10 +429,11 @@ ComingAndGoing take_unsteady(Model& model, UnitEffects& units, Verdict& verdict)
   return unsteady;
 }
 
-std::vector<FlappingHost> find_flapping(const Model& model, const PairEffects& pairs,
+std::vector<FlappingHost> find_flapping(const Model& model, const UnitEffects& units, const PairEffects& pairs,
                                         std::span<const std::int32_t> failed, const ComingAndGoing& coming_and_going) {
   std::vector<FlappingHost> known;
   HostShares unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
+  for (const UnitEffect& found : units.blamed) unsteady[static_cast<std::size_t>(model.ids.host(found.effect))] = 1;
   for (;;) {
     std::vector<FlappingHost> found = Meetings(model, pairs, failed, unsteady).judge(coming_and_going);
     const auto surest = std::min_element(found.begin(), found.end(), [](const FlappingHost& a, const FlappingHost& b) {
