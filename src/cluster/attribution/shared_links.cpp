@@ -183,25 +183,25 @@ double across_of(const Sweep& sweep, const Nearness& parts) {
 }
 
 /// A reading beside others, relative to the mean of its round, which met the same load at the same time.
-struct InRound {
+struct OfRound {
   std::int32_t from = 0;
   std::int32_t to = 0;
   double value = 0;  // a logarithm
 };
 
-std::vector<InRound> relative_to_rounds(const Sweep& sweep) {
-  std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool>, std::vector<InRound>> rounds;
+std::vector<OfRound> relative_to_rounds(const Sweep& sweep) {
+  std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool>, std::vector<OfRound>> rounds;
   const std::int32_t most = most_at_once(sweep);
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
     rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways}].push_back(
         {reading.from, reading.to, std::log(double{reading.rate})});
   }
-  std::vector<InRound> all;
+  std::vector<OfRound> all;
   for (auto& [key, own] : rounds) {
     double sum = 0;
-    for (const InRound& each : own) sum += each.value;
-    for (InRound& each : own) {
+    for (const OfRound& each : own) sum += each.value;
+    for (OfRound& each : own) {
       each.value -= sum / static_cast<double>(own.size());
       all.push_back(each);
     }
@@ -210,7 +210,7 @@ std::vector<InRound> relative_to_rounds(const Sweep& sweep) {
 }
 
 /// By host, the mean of what it sends to or receives from hosts that are not apart.
-std::vector<double> means_of(const std::vector<InRound>& readings, const std::vector<char>& is_apart, Direction way) {
+std::vector<double> means_of(const std::vector<OfRound>& readings, const std::vector<char>& is_apart, Direction way) {
   std::vector<double> sums(is_apart.size(), 0);
   std::vector<double> counts(is_apart.size(), 0);
   const auto add = [&](std::int32_t host, std::int32_t other, double value) {
@@ -218,7 +218,7 @@ std::vector<double> means_of(const std::vector<InRound>& readings, const std::ve
     sums[static_cast<std::size_t>(host)] += value;
     ++counts[static_cast<std::size_t>(host)];
   };
-  for (const InRound& each : readings) {
+  for (const OfRound& each : readings) {
     if (way != Direction::kReceives) add(each.from, each.to, each.value);
     if (way != Direction::kSends) add(each.to, each.from, each.value);
   }
@@ -264,7 +264,7 @@ struct Classes {
 
 /// The hosts that are slower than the others by one direction: first half-way between the slowest and the fastest, then
 /// by what each host has with hosts that are not apart. Empty: no split is stable.
-std::vector<char> slower_class(const std::vector<InRound>& readings, std::size_t hosts, Direction way,
+std::vector<char> slower_class(const std::vector<OfRound>& readings, std::size_t hosts, Direction way,
                                bool by_scatter) {
   constexpr int kMostSteps = 10;
   std::vector<char> is_apart(hosts, 0);
@@ -305,7 +305,7 @@ bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates
 /// uplinks are; the rest are in no part. Nothing: there are none, or more than a third of the hosts.
 std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
   constexpr double kLeastGain = 8;  // healthy fabrics reach 7, since a schedule's pairs spread unevenly over leaves
-  const std::vector<InRound> readings = relative_to_rounds(sweep);
+  const std::vector<OfRound> readings = relative_to_rounds(sweep);
   if (readings.empty()) return std::nullopt;
   Nearness found;
   found.parts = 1;
