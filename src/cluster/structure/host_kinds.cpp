@@ -131,7 +131,7 @@ std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std:
 
 }  // namespace
 
-void note_kinds(const ComparisonTable& table, double gain, Structure& structure) {
+void note_kinds(const ComparisonTable& table, Structure& structure) {
   std::vector<char> taken(structure.is_alone.size(), 0);
   for (const Comparison& each : table.values) {
     taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
@@ -143,18 +143,16 @@ void note_kinds(const ComparisonTable& table, double gain, Structure& structure)
   for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
     if (structure.is_unplaced[host] != 0) structure.is_slow_kind[host] = 1;
   }
-  structure.kinds_false_alarm = std::exp(-gain);
   std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
 }
 
-void note_kinds_within(const ComparisonTable& table, const std::vector<char>& is_alone_within, double gain,
-                       Structure& structure) {
+void note_kinds_within(const ComparisonTable& table, const std::vector<char>& is_alone_within, Structure& structure) {
   if (!structure.is_slow_kind.empty()) return;
   const std::vector<char> known = structure.is_alone;
   for (std::size_t host = 0; host < known.size(); ++host) {
     if (is_alone_within[host] != 0) structure.is_alone[host] = 1;
   }
-  note_kinds(table, gain, structure);
+  note_kinds(table, structure);
   if (structure.is_slow_kind.empty()) structure.is_alone = known;
 }
 
@@ -163,7 +161,6 @@ bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& setti
   if (!kinds) return false;
   structure.is_slow_kind = std::move(kinds->is_slow);
   structure.slow_way = kinds->way;
-  structure.kinds_false_alarm = std::exp(-kinds->gain);
   return true;
 }
 

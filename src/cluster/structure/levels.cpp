@@ -131,7 +131,7 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   if (!split) return;
   Nearness finer = nearness_of(*split);
   if (finer.parts == 1 && levels.front().parts == 1) {
-    note_kinds_within(table, evidence_of(within, finer, *split, finer_settings).is_alone, split->gain, structure);
+    note_kinds_within(table, evidence_of(within, finer, *split, finer_settings).is_alone, structure);
   }
   if (finer.parts <= levels.front().parts) return;
   leave_weak_members(within, *split, finer_settings, finer);
@@ -313,7 +313,7 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   structure.is_alone = std::move(evidence.is_alone);
   structure.is_unplaced = std::move(evidence.is_unplaced);
   keep_open(std::move(evidence.open), structure);
-  note_kinds(table, split->gain, structure);
+  note_kinds(table, structure);
   if (structure.is_slow_kind.empty()) {
     place_by_reach(table.values, settings, structure.levels.front(), structure.is_unplaced);
   }

@@ -274,7 +274,7 @@ bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, cons
     any_leaf = any_leaf || is_slow[static_cast<std::size_t>(leaf)] != 0;
   }
   if (!any_leaf) structure.is_alone.assign(is_alone.size(), 0);
-  note_kinds(table, split->gain, structure);
+  note_kinds(table, structure);
   return any_leaf;
 }
 
@@ -344,7 +344,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   if (!split) return;
   Nearness found = nearness_of(*split);
   structure.is_alone = evidence_of(table.values, found, *split, settings).is_alone;
-  note_kinds(table, found.gain, structure);
+  note_kinds(table, structure);
   if (found.parts > 1 && !is_finer(structure.levels.front(), found)) structure.contradiction = std::move(found);
 }
 

@@ -43,7 +43,6 @@ struct Structure {
   /// cannot tell which kind is healthy.
   std::vector<char> is_slow_kind;
   Direction slow_way = Direction::kBoth;  ///< direction in which the slower kind is slower
-  double kinds_false_alarm = 1;           ///< approximate probability that hosts of one kind look like two kinds
   /// Parts in the readings that contradict the locality: hosts of one leaf are in two of them. Else empty.
   Nearness contradiction;
   std::vector<Misplaced> misplaced;  ///< hosts in the wrong leaf of the locality; `levels` has them corrected
