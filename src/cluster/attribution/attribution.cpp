@@ -97,13 +97,14 @@ void note_unexplained(const Sweep& sweep, Verdict& verdict) {
 }
 
 /// If more than half of the hosts are slow now and then, the network is to blame, and none of them.
-void keep_exceptions(const Sweep& sweep, std::vector<FlappingHost>& flapping, Verdict& verdict) {
-  const auto sure = std::count_if(flapping.begin(), flapping.end(), [](const FlappingHost& host) { return host.sure; });
+void keep_exceptions(const Sweep& sweep, std::vector<UnsteadyHost>& unsteady_hosts, Verdict& verdict) {
+  const auto sure =
+      std::count_if(unsteady_hosts.begin(), unsteady_hosts.end(), [](const UnsteadyHost& host) { return host.sure; });
   if (2 * sure <= static_cast<std::ptrdiff_t>(sweep.hosts.size())) return;
   verdict.notes.push_back(
       fmt::format("{} of {} hosts are slow now and then, so none of them is blamed: is the network busy at times?",
                   sure, sweep.hosts.size()));
-  flapping.clear();
+  unsteady_hosts.clear();
 }
 
 /// The share of failed readings that nothing explains, without readings of unsteady hosts.
@@ -305,11 +306,13 @@ void report_slow(Explained& explained, Verdict& verdict) {
 }
 
 /// By host that is surely slow or failing now and then, the share of its meetings in which it is; of others 0.
-std::vector<double> slow_shares(const Sweep& sweep, const std::vector<FlappingHost>& flapping) {
+std::vector<double> slow_shares(const Sweep& sweep, const std::vector<UnsteadyHost>& unsteady_hosts) {
   std::vector<double> shares(sweep.hosts.size(), 0);
-  for (const FlappingHost& host : flapping) {
+  for (const UnsteadyHost& host : unsteady_hosts) {
+    const Finding& finding = host.finding;
     if (host.sure)
-      shares[static_cast<std::size_t>(host.host)] = static_cast<double>(host.slow) / static_cast<double>(host.meetings);
+      shares[static_cast<std::size_t>(host.host())] =
+          static_cast<double>(finding.slow) / static_cast<double>(finding.readings);
   }
   return shares;
 }
@@ -356,11 +359,11 @@ void judge_readings(const Sweep& sweep, const VerdictSettings& settings, Verdict
   report_slow(explained, verdict);
 
   const PairEffects pairs = find_pairs(model, explained.units, coming_and_going);
-  std::vector<FlappingHost> flapping =
-      find_flapping(model, explained.units, pairs, failures.unexplained, coming_and_going);
-  keep_exceptions(sweep, flapping, verdict);
-  report_flapping(model, flapping, verdict);
-  const std::vector<double> unsteady = slow_shares(sweep, flapping);
+  std::vector<UnsteadyHost> unsteady_hosts =
+      find_unsteady(model, explained.units, pairs, failures.unexplained, coming_and_going);
+  keep_exceptions(sweep, unsteady_hosts, verdict);
+  report_unsteady(unsteady_hosts, verdict);
+  const std::vector<double> unsteady = slow_shares(sweep, unsteady_hosts);
   report_pairs(model, pairs, explained.units, unsteady, verdict);
   add_report(failures.paths, unsteady, verdict);
   report_wrong_data(sweep, verdict);

@@ -354,40 +354,6 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
   }
 }
 
-void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict) {
-  for (const FlappingHost& host : hosts) {
-    // The path is measured again first.
-    if (!host.sure && host.partners == 1) continue;
-    if (!host.sure) {
-      verdict.follow_ups.push_back({host.host, -1, host.rail, static_cast<std::int32_t>(host.wanted),
-                                    fmt::format("slow or failed in {} of {} meetings, with {} partners", host.slow,
-                                                host.meetings, host.partners),
-                                    false, true});
-      continue;
-    }
-    Finding finding;
-    finding.blame = Blame::kTransient;
-    finding.hosts = {host.host};
-    finding.ratio = host.rate > 0 ? std::exp(host.median) : 0;
-    finding.rate = host.rate;
-    finding.expected = host.rate > 0 ? host.rate / finding.ratio : 0;
-    finding.readings = host.meetings;
-    finding.failed = host.failed;
-    finding.partners = host.partners;
-    finding.slow = host.slow;
-    finding.slow_rounds = host.rounds;
-    finding.false_alarm = host.false_alarm;
-    if (host.failed > 0) {
-      const auto& readings = model.sweep->readings;
-      const auto first = std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) {
-        return reading.outcome == Outcome::kFailed && (reading.from == host.host || reading.to == host.host);
-      });
-      finding.reason = reason_of(*model.sweep, static_cast<std::size_t>(first - readings.begin()));
-    }
-    verdict.findings.push_back(finding);
-  }
-}
-
 std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
   // Power: all but one in a thousand units with twice the tolerance are detected (3.1 standard errors of the median).
   constexpr double kPower = 3.1;

@@ -26,7 +26,7 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
 void report_pairs(const Model& model, const PairEffects& pairs, const UnitEffects& units,
                   const std::vector<double>& slow_share, Verdict& verdict);
 /// Adds findings on hosts that are slow now and then, and follow-ups on hosts that may be.
-void report_flapping(const Model& model, const std::vector<FlappingHost>& hosts, Verdict& verdict);
+void report_unsteady(const std::vector<UnsteadyHost>& hosts, Verdict& verdict);
 
 /// How many different partners a host needs so that a deficit of twice the tolerance is detected.
 [[nodiscard]] std::int32_t partners_to_judge(double scale, const VerdictSettings& settings);

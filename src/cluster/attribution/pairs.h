@@ -55,25 +55,19 @@ struct PairEffects {
 
 /// A host that is slow in some meetings and not in others, in more of them than the usual share of slow readings
 /// explains.
-struct FlappingHost {
-  std::int32_t host = 0;
-  double median = 0;  ///< of its slow readings, as a logarithm; failed readings do not count
-  double rate = 0;
-  std::int64_t meetings = 0;  ///< with one partner in one round
-  std::int64_t slow = 0;      ///< of them
-  std::int64_t failed = 0;
-  std::int64_t partners = 0;         ///< with whom it was slow, or failed
-  std::int16_t rail = 0;             ///< of a slow reading
-  std::vector<std::int32_t> rounds;  ///< in which it was slow or failed, ascending, each once
-  double false_alarm = 1;
+struct UnsteadyHost {
+  Finding finding;          ///< of kTransient; `readings` and `slow` count meetings, with one partner in one round
   bool sure = false;        ///< else more readings are needed
   std::int64_t wanted = 0;  ///< if it is not sure: how many more meetings are needed
+  std::int16_t rail = 0;    ///< of a slow reading
+
+  [[nodiscard]] std::int32_t host() const { return finding.hosts.front(); }
 };
 
 /// Finds hosts that are slow now and then: the surest one first, whose readings no longer count for its partners, and
 /// so on. `failed`: failed readings, by place, that nothing dead explains. Readings of pairs that are slow for good do
 /// not count, nor do those of blamed hosts.
-[[nodiscard]] std::vector<FlappingHost> find_flapping(const Model& model, const UnitEffects& units,
+[[nodiscard]] std::vector<UnsteadyHost> find_unsteady(const Model& model, const UnitEffects& units,
                                                       const PairEffects& pairs, std::span<const std::int32_t> failed,
                                                       const ComingAndGoing& coming_and_going);
 

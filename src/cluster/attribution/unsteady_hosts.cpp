@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
+#include "cluster/attribution/findings.h"
 #include "cluster/attribution/pairs.h"
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
@@ -148,7 +149,7 @@ class Meetings {
   Meetings(const Model& model, const PairEffects& pairs, std::span<const std::int32_t> failed,
            const HostShares& unsteady);
   /// Hosts that are slow now and then, or may be.
-  [[nodiscard]] std::vector<FlappingHost> judge(const ComingAndGoing& known) const;
+  [[nodiscard]] std::vector<UnsteadyHost> judge(const ComingAndGoing& known) const;
 
  private:
   /// The meetings of a host, and what is slow of them.
@@ -170,8 +171,8 @@ class Meetings {
   [[nodiscard]] Own own(std::int32_t host, std::span<const SlowMeeting> slow) const;
   [[nodiscard]] double chance_of(const Own& own, float level, double errors) const;
   [[nodiscard]] Depth deepest(const Own& own, const std::vector<float>& levels) const;
-  void judge_levels(const Own& own, double false_alarm, FlappingHost& found) const;
-  void tell(std::span<const SlowMeeting> slow, FlappingHost& found) const;
+  void judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const;
+  void tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) const;
 
   const Model& model_;
   const HostShares& unsteady_;
@@ -268,65 +269,76 @@ Meetings::Depth Meetings::deepest(const Own& own, const std::vector<float>& leve
 /// Sets whether a host is blamed: if chance reaches its evidence in fewer sweeps than the settings allow, however long
 /// it was measured (Ville's inequality), and if there is evidence without the partner that it was slow with most often:
 /// else the path may be to blame.
-void Meetings::judge_levels(const Own& own, double false_alarm, FlappingHost& found) const {
+void Meetings::judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const {
   const std::int32_t hosts = model_.ids.hosts;
+  Finding& finding = found.finding;
   const float last = own.levels.back();
   const Depth depth = deepest(own, own.levels);
   const auto depths = static_cast<double>(own.levels.size());
-  found.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
+  finding.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
   const auto enough = std::clamp(hosts - 2, 2, kSlowPartners);
-  found.sure = found.false_alarm < model_.settings.false_alarm && found.partners >= enough &&
-               std::ssize(found.rounds) >= enough && deepest(own, own.with_others).evidence > 0;
+  found.sure = finding.false_alarm < model_.settings.false_alarm && finding.partners >= enough &&
+               std::ssize(finding.slow_rounds) >= enough && deepest(own, own.with_others).evidence > 0;
   if (found.sure) return;
   const double usual = chance_of(own, last, kErrorsToBlame);
   const bool hopeless = chance_of(own, last, 0) >= kHopelessShare;
   const double bar = bar_for(own.all, hosts);
-  if (!hopeless && evidence_for(own.all, found.slow, usual) > bar) {
-    found.wanted = meetings_to_clear(own.all, found.slow, usual, hosts);
+  if (!hopeless && evidence_for(own.all, finding.slow, usual) > bar) {
+    found.wanted = meetings_to_clear(own.all, finding.slow, usual, hosts);
   } else if (depth.evidence > std::max(bar, 0.0) + std::log(depths)) {
     found.wanted = meetings_to_clear(own.all, depth.slow, depth.chance, hosts);
   }
 }
 
 /// Fills in the numbers of a host's slow meetings.
-void Meetings::tell(std::span<const SlowMeeting> slow, FlappingHost& found) const {
+void Meetings::tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) const {
+  Finding& finding = found.finding;
   std::set<std::int32_t> partners;
   std::set<std::int32_t> rounds;
   for (const SlowMeeting& meeting : slow) {
     partners.insert(meeting.with.first);
     rounds.insert(meeting.with.second);
-    found.failed += meeting.level == kFailedLevel ? 1 : 0;
+    finding.failed += meeting.level == kFailedLevel ? 1 : 0;
   }
-  found.slow = std::ssize(slow);
-  found.partners = std::ssize(partners);
-  found.rounds.assign(rounds.begin(), rounds.end());
+  finding.slow = std::ssize(slow);
+  finding.partners = std::ssize(partners);
+  finding.slow_rounds.assign(rounds.begin(), rounds.end());
   std::vector<float> residuals;
   std::vector<float> usual;
   for (const Point* point : slow_) {
     const Reading& reading = model_.reading_of(*point);
-    if (reading.from != found.host && reading.to != found.host) continue;
+    if (reading.from != found.host() && reading.to != found.host()) continue;
     residuals.push_back(point->residual);
     usual.push_back(reading.rate / std::exp(point->residual));
-    found.rail = reading.from == found.host ? reading.from_rail : reading.to_rail;
+    found.rail = reading.from == found.host() ? reading.from_rail : reading.to_rail;
   }
-  if (residuals.empty()) return;
-  found.median = median_of(residuals);
-  found.rate = std::exp(found.median) * median_of(usual);
+  if (!residuals.empty()) {
+    finding.ratio = std::exp(median_of(residuals));
+    finding.expected = median_of(usual);
+    finding.rate = finding.ratio * finding.expected;
+  }
+  const auto& readings = model_.sweep->readings;
+  const auto failed = std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) {
+    return reading.outcome == Outcome::kFailed && (reading.from == found.host() || reading.to == found.host());
+  });
+  if (finding.failed > 0)
+    finding.reason = reason_of(*model_.sweep, static_cast<std::size_t>(failed - readings.begin()));
 }
 
-std::vector<FlappingHost> Meetings::judge(const ComingAndGoing& known) const {
-  std::vector<FlappingHost> hosts;
+std::vector<UnsteadyHost> Meetings::judge(const ComingAndGoing& known) const {
+  std::vector<UnsteadyHost> hosts;
   for (auto begin = meetings_.begin(); begin != meetings_.end();) {
-    const auto end =
-        std::find_if(begin, meetings_.end(), [&](const SlowMeeting& each) { return each.host != begin->host; });
+    const std::int32_t host = begin->host;
+    const auto end = std::find_if(begin, meetings_.end(), [&](const SlowMeeting& each) { return each.host != host; });
     const std::span<const SlowMeeting> slow(begin, end);
-    FlappingHost found;
-    found.host = begin->host;
     begin = end;
-    const Own own = this->own(found.host, slow);
-    found.meetings = own.all;
+    const Own own = this->own(host, slow);
+    UnsteadyHost found;
+    found.finding.blame = Blame::kTransient;
+    found.finding.hosts = {host};
+    found.finding.readings = own.all;
     tell(slow, found);
-    const auto blamed = known.find(found.host);
+    const auto blamed = known.find(host);
     judge_levels(own, blamed != known.end() ? blamed->second : 1, found);
     if (found.sure || found.wanted > 0) hosts.push_back(std::move(found));
   }
@@ -429,22 +441,33 @@ ComingAndGoing take_unsteady(Model& model, UnitEffects& units, Verdict& verdict)
   return unsteady;
 }
 
-std::vector<FlappingHost> find_flapping(const Model& model, const UnitEffects& units, const PairEffects& pairs,
+std::vector<UnsteadyHost> find_unsteady(const Model& model, const UnitEffects& units, const PairEffects& pairs,
                                         std::span<const std::int32_t> failed, const ComingAndGoing& coming_and_going) {
-  std::vector<FlappingHost> known;
+  std::vector<UnsteadyHost> known;
   HostShares unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
   for (const UnitEffect& found : units.blamed) unsteady[static_cast<std::size_t>(model.ids.host(found.effect))] = 1;
   for (;;) {
-    std::vector<FlappingHost> found = Meetings(model, pairs, failed, unsteady).judge(coming_and_going);
-    const auto surest = std::min_element(found.begin(), found.end(), [](const FlappingHost& a, const FlappingHost& b) {
-      return std::tuple(!a.sure, a.false_alarm) < std::tuple(!b.sure, b.false_alarm);
+    std::vector<UnsteadyHost> found = Meetings(model, pairs, failed, unsteady).judge(coming_and_going);
+    const auto surest = std::min_element(found.begin(), found.end(), [](const UnsteadyHost& a, const UnsteadyHost& b) {
+      return std::tuple(!a.sure, a.finding.false_alarm) < std::tuple(!b.sure, b.finding.false_alarm);
     });
     if (surest == found.end() || !surest->sure) {
       std::move(found.begin(), found.end(), std::back_inserter(known));
       return known;
     }
-    unsteady[static_cast<std::size_t>(surest->host)] = 1;
+    unsteady[static_cast<std::size_t>(surest->host())] = 1;
     known.push_back(std::move(*surest));
+  }
+}
+
+void report_unsteady(const std::vector<UnsteadyHost>& hosts, Verdict& verdict) {
+  for (const auto& [finding, sure, wanted, rail] : hosts) {
+    if (sure) verdict.findings.push_back(finding);
+    if (sure || finding.partners == 1) continue;  // the path is measured again first
+    verdict.follow_ups.push_back({finding.hosts.front(), -1, rail, static_cast<std::int32_t>(wanted),
+                                  fmt::format("slow or failed in {} of {} meetings, with {} partners", finding.slow,
+                                              finding.readings, finding.partners),
+                                  false, true});
   }
 }
 
