@@ -230,7 +230,8 @@ std::vector<double> means_of(const std::vector<OfRound>& readings, const std::ve
 struct Classes {
   std::array<std::vector<double>, 2> means;  // of the others, and of those apart
   Classes(const std::vector<double>& by_host, const std::vector<char>& is_apart) {
-    for (std::size_t host = 0; host < by_host.size(); ++host) means.at(is_apart[host]).push_back(by_host[host]);
+    for (std::size_t host = 0; host < by_host.size(); ++host)
+      means.at(is_apart[host] != 0 ? 1 : 0).push_back(by_host[host]);
   }
   [[nodiscard]] bool are_two() const { return means[1].size() > 1 && 3 * means[1].size() <= all(); }
   [[nodiscard]] std::size_t all() const { return means[0].size() + means[1].size(); }
