@@ -385,7 +385,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
     if (role != Role::kReceiver) sends[host] = 1;
     if (role != Role::kSender) receives[host] = 1;
     const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
-    std::int32_t wanted = partners_to_judge(scale, model.settings);
+    std::int32_t wanted = in_doubt.empty() ? partners_to_judge(scale, model.settings) : model.settings.partners;
     if (wanted <= kHopeless) wanted = std::max(2, std::min(wanted, alive - 1));
     if (partners_met(model, effect) < wanted) lacking[host] = 1;
   }

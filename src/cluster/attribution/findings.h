@@ -30,7 +30,8 @@ void report_unsteady(const std::vector<UnsteadyHost>& hosts, Verdict& verdict);
 
 /// How many different partners a host needs so that a deficit of twice the tolerance is detected.
 [[nodiscard]] std::int32_t partners_to_judge(double scale, const VerdictSettings& settings);
-/// The hosts with too few readings, and those that are `in_doubt` (by host; empty: none): Verdict::not_judged.
+/// The hosts with too few readings: Verdict::not_judged. Where links are shared, a reading that tells takes a round, so
+/// few have to do; `in_doubt`, by host: it is no more as fast as it was; empty: no links are shared.
 [[nodiscard]] std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures,
                                                         const UnitEffects& units, const std::vector<char>& in_doubt);
 

@@ -306,7 +306,8 @@ void report_near_limit(const Model& model, Verdict& verdict) {
     const LimitStatus status = limit_status_of(model, effect);
     if (status == LimitStatus::kUsual || blamed.contains(model.ids.host(effect))) continue;
     (status == LimitStatus::kWithin ? within : undecided).add(model, effect);
-    if (status == LimitStatus::kUndecided) ask(model, effect, verdict);
+    // Where links are shared, each reading that tells takes a round, and load takes far more than the tolerance.
+    if (status == LimitStatus::kUndecided && !verdict.links.are_shared) ask(model, effect, verdict);
   }
   if (!undecided.hosts.empty()) {
     verdict.notes.push_back(fmt::format(
