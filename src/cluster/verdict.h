@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -223,6 +224,8 @@ struct Verdict {
   bool groups_are_open = false;         ///< it is open which hosts are near each other; more readings would tell
   bool some_are_faster = false;         ///< some pairs are faster than others, though all groups are known
   std::vector<OpenGroups> open_groups;  ///< the open groups, if these are known
+  /// Places in the groups of groupings[0]: where links are shared, leaves that may be slow; more rounds would tell.
+  std::set<std::int32_t> open_leaves;
   std::optional<NearPairs> near_pairs;  ///< if no groups were found, but near pairs show that there are some
   double changes_with_time = 0;  ///< change of the usual rate, as a share of its maximum; 0: at most half the tolerance
   double lasting_change = 0;     ///< the same, without the fastest and the slowest three tenths of the time

@@ -69,6 +69,18 @@ TEST(SharedLinks, HideNoSlowLeaf) {
   for (const Stratum& stratum : swept.verdict.strata) EXPECT_GT(stratum.centre, 1e9) << stratum.distance;
 }
 
+/// Two of three pairs of leaves are slow, and in few rounds collisions explain that as well.
+TEST(SharedLinks, OfThreeLeavesASlowOneIsNotFine) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    FabricPlan plan = clean_fabric(24, {"leaf:1:0.4"});
+    plan.seed = seed;
+    plan.leaf_size = 8;
+    plan.oversubscription = 2;
+    plan.leaves_known = plan.collisions = true;
+    EXPECT_NE(found_in(plan).verdict.judged, Judged::kClean) << "seed " << seed;
+  }
+}
+
 /// A pair that was slow once is measured alone for that reason, and would seem faster alone by chance.
 TEST(SharedLinks, CountReadingsSinceThePairWasAlone) {
   Sweep sweep = sweep_of(clean_fabric(16));

@@ -171,7 +171,8 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
       (!verdict.groups_are_open || verdict.links.are_shared || verdict.near_pairs || are_all_alike(sweep, verdict));
   const bool kinds_agree = !verdict.kinds || verdict.kinds->both_suffice;
   const bool all = agrees && verdict.may_stand_apart.empty() && sweep.hosts.size() > 1 && kinds_agree &&
-                   verdict.not_judged.empty() && verdict.follow_ups.empty() && !pairs.too_many;
+                   verdict.not_judged.empty() && verdict.follow_ups.empty() && verdict.open_leaves.empty() &&
+                   !pairs.too_many;
   return all ? Judged::kClean : Judged::kUnknown;
 }
 
@@ -298,6 +299,13 @@ void report_slow(Explained& explained, Verdict& verdict) {
   const Model& model = explained.model;
   if (!verdict.links.are_shared) report_lone_hosts(model, explained.units, verdict);
   for (Finding& leaf : explained.slow_leaves) verdict.findings.push_back(std::move(leaf));
+  verdict.open_leaves = explained.open_leaves;
+  for (const std::int32_t leaf : verdict.open_leaves) {
+    verdict.notes.push_back(fmt::format(
+        "the uplinks of {} may be slow: its hosts reach less than others in the same rounds, which the load of so few "
+        "rounds may explain",
+        verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).name));
+  }
   report_devices(explained.devices, verdict);
   report_rails(model, verdict);
   keep_what_misses_expectation(model, explained.units);

@@ -14,8 +14,8 @@ namespace {
 
 /// Finds units and devices. Devices need to know which partners are slow, and units are found again if devices explain
 /// some of their readings.
-Explained explain(Model model, std::vector<Finding> slow_leaves) {
-  Explained all{std::move(model), std::move(slow_leaves), {}, {}, {}};
+Explained explain(Model model, const SlowLeaves& leaves) {
+  Explained all{std::move(model), leaves.findings, leaves.open, {}, {}, {}};
   fit_first(all.model);
   const DeviceReadings over_devices = list_devices(all.model);
   all.model.device_effects = static_cast<std::int64_t>(over_devices.effects.size());
@@ -31,7 +31,7 @@ Explained explain_without(const Sweep& sweep, const VerdictSettings& settings, s
   Structure structure = structure_of(sweep, settings, left_out);
   SlowLeaves leaves = find_slow_leaves(sweep, structure, settings, left_out, false);
   Model model = make_model(sweep, settings, std::move(structure), std::move(left_out), leaves.explained);
-  return explain(std::move(model), std::move(leaves.findings));
+  return explain(std::move(model), leaves);
 }
 
 /// If a third of the hosts or more are `slow`, readings cannot tell which kind is healthy. Returns whether these kinds
@@ -69,7 +69,7 @@ Explained explain_shared(const Sweep& sweep, const VerdictSettings& settings) {
     if (leaves.explained[i] != 0) loaded.readings[i] = 1;
   }
   const auto explained = [&] {
-    return explain(make_model(sweep, settings, structure, loaded.above_usual, loaded.readings), leaves.findings);
+    return explain(make_model(sweep, settings, structure, loaded.above_usual, loaded.readings), leaves);
   };
   Explained all = explained();
   if (set_kinds(blamed_hosts(all), structure)) all = explained();

@@ -1,6 +1,8 @@
 // Fits the model of a sweep, and finds what explains its readings: leaves, units and devices.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "cluster/attribution/devices.h"
@@ -15,7 +17,8 @@ namespace fabricbench::cluster {
 struct Explained {
   Model model;
   std::vector<Finding> slow_leaves;
-  std::vector<char> slow_lately;  ///< by host (Loaded::slow_lately); empty where no links are shared
+  std::set<std::int32_t> open_leaves;  ///< SlowLeaves::open
+  std::vector<char> slow_lately;       ///< by host (Loaded::slow_lately); empty where no links are shared
   std::vector<SlowDevices> devices;
   UnitEffects units;
 };

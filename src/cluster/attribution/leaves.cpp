@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -100,6 +101,9 @@ class LeafContrasts {
     list_rounds(sweep, left_out);
   }
 
+  /// After `find`: leaves that are slow, though chance may make them look so.
+  [[nodiscard]] const std::set<std::int32_t>& open() const { return open_; }
+
   /// The slow ways, the worst first; each explains its readings for the others.
   std::vector<Finding> find() {
     std::vector<Finding> findings;
@@ -144,6 +148,7 @@ class LeafContrasts {
   bool both_ways_ = false;
   std::size_t readings_ = 0;
   std::vector<LeafWay> explained_;
+  std::set<std::int32_t> open_;
 };
 
 /// Lists the readings between leaves by round, rail, kind, distance and kind of hosts, and those within leaves.
@@ -327,16 +332,19 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
 /// leaf is blamed.
 std::optional<Finding> LeafContrasts::worst(bool of_paths) {
   constexpr double kAsMuch = 0.95;
+  constexpr double kLikely = 0.3;
   constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
   const double false_alarm = (are_shared_ ? kStricter : 1) * settings_.false_alarm;
   std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
   const auto size_of = [&](const LeafWay& way) {
     return std::count(leaves_.part_of.begin(), leaves_.part_of.end(), way.leaf());
   };
+  open_.clear();
   auto found = contrasts.end();
   for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
     if (!is_slow(each->first, each->second)) continue;
     each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
+    if (are_shared_ && each->second.chance < kLikely) open_.insert(each->first.leaf());
     if (each->second.chance >= false_alarm) continue;
     const bool is_worse = found == contrasts.end() || each->second.mean < found->second.mean / kAsMuch;
     const bool is_smaller = found != contrasts.end() && each->second.mean < found->second.mean * kAsMuch &&
@@ -423,7 +431,9 @@ SlowLeaves find_slow_leaves(const Sweep& sweep, const Structure& structure, cons
   if (structure.levels.empty()) return slow;
   const Nearness& leaves = structure.levels.front();
   if (links_are_shared && !leaves.is_given && leaves.parts > 1) return slow;
-  slow.findings = LeafContrasts(sweep, structure, settings, left_out, links_are_shared).find();
+  LeafContrasts contrasts(sweep, structure, settings, left_out, links_are_shared);
+  slow.findings = contrasts.find();
+  slow.open = contrasts.open();
   if (slow.findings.empty()) return slow;
   slow.explained.assign(sweep.readings.size(), 0);
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {

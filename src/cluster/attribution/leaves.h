@@ -1,6 +1,8 @@
 // What many hosts share: the uplinks of a leaf, the path between two leaves, a rail.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "cluster/attribution/model.h"
@@ -14,6 +16,7 @@ namespace fabricbench::cluster {
 struct SlowLeaves {
   std::vector<Finding> findings;
   std::vector<char> explained;  ///< by place in Sweep::readings: it goes over one of them; empty: there are none
+  std::set<std::int32_t> open;  ///< where links are shared: leaves that may be slow, or chance makes them look so
 };
 
 /// Compares readings between leaves with others of the same round, which met the same load at the same time. Most hosts

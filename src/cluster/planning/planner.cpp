@@ -86,7 +86,8 @@ class NextRound {
     using Step = PlannedRound (NextRound::*)() const;
     const std::vector<Step> steps =
         verdict_.links.are_shared
-            ? std::vector<Step>{&NextRound::for_dead_hosts, &NextRound::for_near_hosts, &NextRound::for_hosts_alone}
+            ? std::vector<Step>{&NextRound::for_dead_hosts, &NextRound::for_leaves, &NextRound::for_near_hosts,
+                                &NextRound::for_hosts_alone}
             : std::vector<Step>{&NextRound::for_dead_hosts, &NextRound::for_slow_pairs, &NextRound::for_healthy_hosts,
                                 &NextRound::for_medians,    &NextRound::for_groups,     &NextRound::for_unsteady_hosts,
                                 &NextRound::for_follow_ups};
@@ -163,6 +164,12 @@ class NextRound {
     if (among_many || tells_of_its_time) round = beside_ordinary_pairs(std::move(round));
     if (among_many) round.why += "; among other pairs, because the usual bandwidth changes with time";
     return round;
+  }
+
+  /// Where links are shared, leaves are compared within rounds, and load hides a slow one in few of them.
+  [[nodiscard]] PlannedRound for_leaves() const {
+    if (verdict_.open_leaves.empty()) return {};
+    return for_all_hosts(plan_.most_rounds, plan_.least_meetings, ", because the uplinks of a leaf may be slow");
   }
 
   /// Where links are shared, readings of hosts near each other count, which hardly share any.
