@@ -173,6 +173,7 @@ class Meetings {
   [[nodiscard]] Depth deepest(const Own& own, const std::vector<float>& levels) const;
   void judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const;
   void tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) const;
+  void tell_rates(UnsteadyHost& found) const;
 
   const Model& model_;
   const HostShares& unsteady_;
@@ -303,6 +304,11 @@ void Meetings::tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) cons
   finding.slow = std::ssize(slow);
   finding.partners = std::ssize(partners);
   finding.slow_rounds.assign(rounds.begin(), rounds.end());
+}
+
+/// Fills in the rates of a host's slow readings, and why readings failed.
+void Meetings::tell_rates(UnsteadyHost& found) const {
+  Finding& finding = found.finding;
   std::vector<float> residuals;
   std::vector<float> usual;
   for (const Point* point : slow_) {
@@ -317,6 +323,7 @@ void Meetings::tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) cons
     finding.expected = median_of(usual);
     finding.rate = finding.ratio * finding.expected;
   }
+  if (finding.failed == 0) return;
   const auto& readings = model_.sweep->readings;
   const auto failed = std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) {
     return reading.outcome == Outcome::kFailed && (reading.from == found.host() || reading.to == found.host());
@@ -340,7 +347,9 @@ std::vector<UnsteadyHost> Meetings::judge(const ComingAndGoing& known) const {
     tell(slow, found);
     const auto blamed = known.find(host);
     judge_levels(own, blamed != known.end() ? blamed->second : 1, found);
-    if (found.sure || found.wanted > 0) hosts.push_back(std::move(found));
+    if (!found.sure && found.wanted == 0) continue;
+    tell_rates(found);
+    hosts.push_back(std::move(found));
   }
   return hosts;
 }
