@@ -54,14 +54,14 @@ constexpr std::int32_t kEnoughMixed = 2;
 constexpr std::size_t kEnoughRepeated = 6;
 
 using Two = std::pair<std::int32_t, std::int32_t>;
-using HostShares = std::vector<double>;  // slow ones of a host's meetings; 0: it is steady
+using HostShares = std::vector<double>;  // by host: the share of slow meetings; 0: it is steady
 
 Two hosts_of(const Model& model, const PairEffect& pair) {
   return std::minmax(model.ids.host(pair.sender), model.ids.host(pair.receiver));
 }
 
-bool is_either(const HostShares& flags, const Reading& reading) {
-  return flags[static_cast<std::size_t>(reading.from)] != 0 || flags[static_cast<std::size_t>(reading.to)] != 0;
+bool is_either(const HostShares& shares, const Reading& reading) {
+  return shares[static_cast<std::size_t>(reading.from)] != 0 || shares[static_cast<std::size_t>(reading.to)] != 0;
 }
 
 /// Pairs of hosts whose slow readings are explained by their path, ascending: it is slow for good, or may be, or
@@ -83,10 +83,10 @@ struct Background {
   std::int64_t readings = 0;
 };
 
-/// The background, without readings of `unsteady` hosts.
+/// The background, without readings of `unsteady` hosts. `now_and_then`: as of settled_pairs.
 Background find_background(const Model& model, const PairEffects& pairs, const HostShares& unsteady,
-                           bool or_host = false) {
-  const std::vector<Two> settled = settled_pairs(model, pairs, or_host);
+                           bool now_and_then = false) {
+  const std::vector<Two> settled = settled_pairs(model, pairs, now_and_then);
   Background background;
   for (const Point& point : model.points) {
     if (!model.is_blameless(point) || is_either(unsteady, model.reading_of(point))) continue;
@@ -215,8 +215,7 @@ Meetings::Meetings(const Model& model, const PairEffects& pairs, std::span<const
 
 Meetings::Own Meetings::own(std::int32_t host, std::span<const SlowMeeting> slow) const {
   std::vector<Two> measured;
-  for (std::int32_t effect = 0; effect < model_.effects(); ++effect) {
-    if (model_.ids.host(effect) != host) continue;
+  for (const std::int32_t effect : effects_of(model_, host)) {
     for (const Entry entry : model_.entries_of(effect)) {
       const Point& point = model_.point_of(entry);
       const std::int32_t partner = model_.ids.host(entry.other);
@@ -328,8 +327,7 @@ void Meetings::tell_rates(UnsteadyHost& found) const {
   const auto failed = std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) {
     return reading.outcome == Outcome::kFailed && (reading.from == found.host() || reading.to == found.host());
   });
-  if (finding.failed > 0)
-    finding.reason = reason_of(*model_.sweep, static_cast<std::size_t>(failed - readings.begin()));
+  finding.reason = reason_of(*model_.sweep, static_cast<std::size_t>(failed - readings.begin()));
 }
 
 std::vector<UnsteadyHost> Meetings::judge(const ComingAndGoing& known) const {
