@@ -75,10 +75,9 @@ std::map<Comparable, double> fastest_rates(const Sweep& sweep, const Verdict& ve
 }
 
 struct SlowReading {
-  bool is_new = false;  // its pair was never alone
-  double ratio = 0;     // of the fastest rate at its time
-  std::int32_t from = 0;
-  std::int32_t to = 0;
+  double ratio = 0;  // of the fastest rate at its time
+  Meeting pair{};
+  bool was_alone = false;  // its pair, in another round
 };
 
 }  // namespace
@@ -144,7 +143,7 @@ PlannedRound OpenQuestions::dead_hosts() const {
 PlannedRound OpenQuestions::shared_links(double tolerance) const {
   constexpr std::size_t kPasses = 2;
   if (verdict_.usual.size() != sweep_.readings.size()) return {};
-  const std::vector<Meeting> pairs = slow_pairs(tolerance);
+  const auto [round, pairs] = slow_pairs(tolerance);
   for (std::size_t pass = 1; pass <= kPasses; ++pass) {
     if (pass > 1 && verdict_.links.readings > 0 && verdict_.links.slowed == 0) break;
     bool all_beside = true;
@@ -158,23 +157,34 @@ PlannedRound OpenQuestions::shared_links(double tolerance) const {
       all_beside = all_beside && own->second.beside.size() >= pass;
     }
     if (all_beside) continue;
-    return {
-        .meetings = pairs,
-        .why = fmt::format("{} slow pairs again, among all others, to see whether pairs share links", pairs.size())};
+    return {.meetings = meetings_of(round),
+            .why = fmt::format("the pairs of round {} again, of which {} were slow, to see whether pairs share links",
+                               round + 1, pairs.size()),
+            .keeps_order = true};
   }
   return {};
 }
 
-/// The slowest pairs without a host in common, out of readings beside others from before their pair was alone. None, if
-/// slow readings are few and no two paths are slow, or are all of one host that is slow with most partners.
-std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
+std::vector<Meeting> OpenQuestions::meetings_of(std::int32_t round) const {
+  RoundBuilder pairs = empty_round(progress_.at_once);
+  for (const Reading& reading : sweep_.readings) {
+    if (reading.round == round) pairs.add({reading.from, reading.to});
+  }
+  return pairs.meetings();
+}
+
+/// The round in which most was lost, and its slowest pairs; out of readings beside others from before their pair was
+/// alone. A shared link slows two pairs of a round or more. None, if slow readings are few and no two paths are slow,
+/// or are all of one host that is slow with most partners.
+OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
   constexpr double kScales = 3;
   constexpr double kMostNoise = 0.2;  // where pairs share links, what they get scatters by more
   constexpr double kFew = 0.02;       // of the readings: outliers of a healthy network
   const std::map<Comparable, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
-  std::vector<SlowReading> slow;
+  std::map<std::int32_t, std::vector<SlowReading>> slow;      // by round
   std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
   std::int64_t all = 0;
+  std::int64_t all_slow = 0;
   for (std::size_t i = 0; i < sweep_.readings.size(); ++i) {
     const Reading& reading = sweep_.readings[i];
     if (!has_rate(reading) || reading.concurrent < 2 || verdict_.usual[i] <= 0) continue;
@@ -186,22 +196,33 @@ std::vector<Meeting> OpenQuestions::slow_pairs(double tolerance) const {
     const bool is_slow = ratio < 1 - std::clamp(kScales * stratum.scale, tolerance, kMostNoise);
     ++all;
     for (const std::int32_t host : {reading.from, reading.to}) balance[at(host)] += is_slow ? 1 : -1;
-    if (is_slow) slow.push_back({!was_alone, ratio, reading.from, reading.to});
+    if (!is_slow) continue;
+    slow[reading.round].push_back({ratio, {reading.from, reading.to}, was_alone});
+    ++all_slow;
   }
   const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
-  if (of_one_host) {
-    std::erase_if(slow,
-                  [&](const SlowReading& each) { return balance[at(each.from)] > 0 || balance[at(each.to)] > 0; });
-  }
   const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
                                    [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
-  if (static_cast<double>(slow.size()) < kFew * static_cast<double>(all) && paths < 2) return {};
-  std::sort(slow.begin(), slow.end(), [](const SlowReading& a, const SlowReading& b) {
-    return std::tie(a.is_new, a.ratio, a.from, a.to) < std::tie(b.is_new, b.ratio, b.from, b.to);
-  });
-  RoundBuilder round = empty_round(kPairsCompared);
-  for (const SlowReading& each : slow) round.add({each.from, each.to});
-  return round.meetings().size() > 1 ? round.meetings() : std::vector<Meeting>();
+  if (static_cast<double>(all_slow) < kFew * static_cast<double>(all) && paths < 2) return {};
+  SlowRound chosen;
+  std::pair<std::int64_t, double> most{0, 0};  // pairs that were alone, so that the choice stays; and what was lost
+  for (auto& [round, readings] : slow) {
+    std::sort(readings.begin(), readings.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.ratio, a.pair.first, a.pair.second) < std::tie(b.ratio, b.pair.first, b.pair.second);
+    });
+    RoundBuilder pairs = empty_round(kPairsCompared);
+    std::pair<std::int64_t, double> own{0, 0};
+    for (const SlowReading& each : readings) {
+      const bool is_of_it = of_one_host && (balance[at(each.pair.first)] > 0 || balance[at(each.pair.second)] > 0);
+      if (is_of_it || !pairs.add(each.pair)) continue;
+      own.first += each.was_alone ? 1 : 0;
+      own.second += 1 - each.ratio;
+    }
+    if (pairs.meetings().size() < 2 || own <= most) continue;
+    most = own;
+    chosen = {.round = round, .pairs = pairs.meetings()};
+  }
+  return chosen;
 }
 
 PlannedRound OpenQuestions::between_groups(std::int64_t most_rounds) const {

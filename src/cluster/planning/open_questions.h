@@ -32,8 +32,8 @@ class OpenQuestions {
   [[nodiscard]] std::string text(bool (*is_asked)(const FollowUp&)) const;
   /// Dead hosts with each other.
   [[nodiscard]] PlannedRound dead_hosts() const;
-  /// Do pairs share links? Up to six pairs without a host in common, the slowest that nothing explains: each alone,
-  /// then all of them, to be measured beside others; and all this once more if single readings differ.
+  /// Do pairs share links? Up to six pairs of one round, the slowest that nothing explains: each alone, then the whole
+  /// round again, since its load is what may have slowed them; and all this once more if single readings differ.
   [[nodiscard]] PlannedRound shared_links(double tolerance) const;
   /// Hosts of groups that may be one, if `most_rounds` rounds can decide that.
   [[nodiscard]] PlannedRound between_groups(std::int64_t most_rounds) const;
@@ -61,7 +61,13 @@ class OpenQuestions {
 
   [[nodiscard]] std::map<Pair, History> histories() const;
   [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
-  [[nodiscard]] std::vector<Meeting> slow_pairs(double tolerance) const;
+  /// A round, and its slowest pairs.
+  struct SlowRound {
+    std::int32_t round = 0;
+    std::vector<Meeting> pairs{};
+  };
+  [[nodiscard]] std::vector<Meeting> meetings_of(std::int32_t round) const;
+  [[nodiscard]] SlowRound slow_pairs(double tolerance) const;
   template <typename Asked>
   [[nodiscard]] std::vector<WantedPair> wanted(const Asked& is_asked) const;
   [[nodiscard]] std::vector<WantedPair> pairs_again() const;

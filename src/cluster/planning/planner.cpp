@@ -75,7 +75,7 @@ class NextRound {
       if (!round.meetings.empty()) round.rounds_left = rounds_left();
     }
     round.number = progress_.last + (any_left && progress_.is_rest ? 0 : 1);
-    if (plan_.find) order_hosts(round);
+    if (plan_.find && !round.keeps_order) order_hosts(round);
     if (round.meetings.empty()) round.why = why_over();
     return round;
   }

@@ -52,6 +52,7 @@ struct PlannedRound {
   /// Approximate number of rounds left, including this one; 0: the sweep is over. With `find` it is a lower bound:
   /// future readings may need further rounds.
   std::int64_t rounds_left = 0;
+  bool keeps_order = false;  ///< which host of a pair is first matters: the round is an earlier one again
 };
 
 /// Returns judge(sweep). Called only if the next round depends on it, since judging costs far more than planning.
