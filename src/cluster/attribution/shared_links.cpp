@@ -343,7 +343,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
   std::vector<double> alone;
   std::vector<double> beside;
   HostsOfPairs slowed;
-  HostsOfPairs again;  // slowed twice or more, and never slow alone
+  HostsOfPairs again;  // slowed for the most part, twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   std::map<PairWay, AloneAndBeside> ways = alone_and_beside(sweep);
   const double noise = kScales * noise_alone(ways);
@@ -362,7 +362,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
     }
     links.slowed += large;
     if (large > 0) slowed.add(pair);
-    if (large > 1 && times > 1 && std::log(alone.back() / least) < kGain) again.add(pair);
+    if (large > 1 && 2 * large > std::ssize(own.beside) && times > 1 && std::log(alone.back() / least) < kGain) again.add(pair);
   }
   links.pairs = static_cast<std::int64_t>(pairs.size());
   links.readings = static_cast<std::int64_t>(gains.size());
@@ -371,7 +371,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
   links.beside = median_of(beside);
   const bool is_usual = median_of(gains) > std::max(kGain, noise / 2) ||
                         static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
-  links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() > kPairs;
+  links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
   return links;
 }
 
@@ -404,6 +404,7 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
         sweep.leaf_of[static_cast<std::size_t>(each.host)];
   }
   structure.misplaced.clear();
+  structure.is_unplaced.clear();
   structure.is_slow_kind.clear();
   if (!structure.levels.empty() && structure.levels.front().is_given) return structure;
   const UpperRates rates(sweep, structure, settings.tolerance);

@@ -266,6 +266,27 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
                  " within groups, because paths between groups hide the bandwidth of hosts"};
 }
 
+PlannedRound OpenQuestions::near_again() const {
+  if (verdict_.groupings.empty() || !verdict_.groupings.front().is_given) return {};
+  const std::vector<std::int32_t>& leaf_of = group_of_.front();
+  const auto mates = [&](std::int32_t host) -> std::span<const std::int32_t> {
+    const std::int32_t leaf = leaf_of[at(host)];
+    return leaf < 0 ? std::span<const std::int32_t>() : verdict_.groupings.front().groups[at(leaf)].hosts;
+  };
+  std::vector<WantedPair> asked;
+  for (const FollowUp& each : verdict_.follow_ups) {
+    const bool is_near =
+        each.other < 0 || (leaf_of[at(each.host)] >= 0 && leaf_of[at(each.host)] == leaf_of[at(each.other)]);
+    if (!is_near) continue;
+    asked.push_back(
+        {.hosts = one(each.host), .partners = each.other < 0 ? mates(each.host) : one(each.other), .follow_up = &each});
+  }
+  RoundBuilder round = empty_round(progress_.at_once);
+  const std::string text = text_of_follow_ups(sweep_, add_all(asked, round));
+  if (round.meetings().empty()) return {};
+  return {.meetings = round.meetings(), .why = "again, among pairs within leaves, which share no links: " + text};
+}
+
 PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
   std::vector<std::int32_t> partners = verdict_.not_judged;
   partners.insert(partners.end(), no_suspects_.begin(), no_suspects_.end());

@@ -193,6 +193,7 @@ class NextRound {
     const std::int64_t most_pairs = std::max(plan_.schedule.endpoints / 32, 1);
     if (extra_left() <= 0) return {};
     PlannedRound round = questions_->not_judged(most_pairs);
+    if (round.meetings.empty()) round = questions_->near_again();
     return round.meetings.empty() ? questions_->follow_ups(most_pairs, extra_left(), false) : round;
   }
 
