@@ -333,6 +333,7 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
 std::optional<Finding> LeafContrasts::worst(bool of_paths) {
   constexpr double kAsMuch = 0.95;
   constexpr double kLikely = 0.3;
+  constexpr double kUnlikely = 0.05;  // where too few of its hosts are seen to be slow, as with one of its uplinks
   constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
   const double false_alarm = (are_shared_ ? kStricter : 1) * settings_.false_alarm;
   std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
@@ -342,10 +343,11 @@ std::optional<Finding> LeafContrasts::worst(bool of_paths) {
   open_.clear();
   auto found = contrasts.end();
   for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
-    if (!is_slow(each->first, each->second)) continue;
+    if (each->second.mean > slow_) continue;
     each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
-    if (are_shared_ && each->second.chance < kLikely) open_.insert(each->first.leaf());
-    if (each->second.chance >= false_alarm) continue;
+    const bool are_its_hosts = is_slow(each->first, each->second);
+    if (are_shared_ && each->second.chance < (are_its_hosts ? kLikely : kUnlikely)) open_.insert(each->first.leaf());
+    if (each->second.chance >= false_alarm || !are_its_hosts) continue;
     const bool is_worse = found == contrasts.end() || each->second.mean < found->second.mean / kAsMuch;
     const bool is_smaller = found != contrasts.end() && each->second.mean < found->second.mean * kAsMuch &&
                             size_of(each->first) < size_of(found->first);
