@@ -188,11 +188,14 @@ class NextRound {
     return all.meetings.empty() ? within : all;
   }
 
-  /// Likewise readings alone, or beside so few that they hardly meet.
+  /// Likewise readings alone, or beside so few that they hardly meet. The more hosts are open, the more pairs at once:
+  /// those that meet no other are fast, and no question any more.
   [[nodiscard]] PlannedRound for_hosts_alone() const {
     const std::int64_t most_pairs = std::max(plan_.schedule.endpoints / 32, 1);
     if (extra_left() <= 0) return {};
-    PlannedRound round = questions_->not_judged(most_pairs);
+    constexpr std::int64_t kOpenHosts = 8;  // to a pair
+    PlannedRound round =
+        questions_->not_judged(std::max<std::int64_t>(most_pairs, std::ssize(verdict_.not_judged) / kOpenHosts));
     if (round.meetings.empty()) round = questions_->near_again();
     return round.meetings.empty() ? questions_->follow_ups(most_pairs, extra_left(), false) : round;
   }
