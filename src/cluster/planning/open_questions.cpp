@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
+constexpr std::int64_t kTwice = 4;          // readings of a pair, of both directions
 
 std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
   std::vector<std::int32_t> group_of(hosts, -1);
@@ -244,7 +245,6 @@ PlannedRound OpenQuestions::between_groups(std::int64_t most_rounds) const {
 }
 
 PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const {
-  constexpr std::int64_t kTwice = 4;  // readings, of both directions
   if (verdict_.groups_are_open) return {};
   const std::set<std::int32_t> not_judged(verdict_.not_judged.begin(), verdict_.not_judged.end());
   RoundBuilder round = empty_round(most_pairs);
@@ -273,18 +273,17 @@ PlannedRound OpenQuestions::near_again() const {
     const std::int32_t leaf = leaf_of[at(host)];
     return leaf < 0 ? std::span<const std::int32_t>() : verdict_.groupings.front().groups[at(leaf)].hosts;
   };
+  RoundBuilder round = empty_round(progress_.at_once);
   std::vector<WantedPair> asked;
   for (const FollowUp& each : verdict_.follow_ups) {
-    const bool is_near =
-        each.other < 0 || (leaf_of[at(each.host)] >= 0 && leaf_of[at(each.host)] == leaf_of[at(each.other)]);
-    if (!is_near) continue;
-    asked.push_back(
-        {.hosts = one(each.host), .partners = each.other < 0 ? mates(each.host) : one(each.other), .follow_up = &each});
+    if (each.other < 0) {
+      asked.push_back({one(each.host), mates(each.host), each.by_everybody ? WantedPair::kAny : kTwice, &each});
+    } else if (std::ranges::count(mates(each.host), each.other) > 0) {
+      asked.push_back({one(each.host), one(each.other), WantedPair::kAny, &each});
+    }
   }
-  RoundBuilder round = empty_round(progress_.at_once);
-  const std::string text = text_of_follow_ups(sweep_, add_all(asked, round));
-  if (round.meetings().empty()) return {};
-  return {.meetings = round.meetings(), .why = "again, among pairs within leaves, which share no links: " + text};
+  const std::string why = text_of_follow_ups(sweep_, add_all(asked, round));
+  return {.meetings = round.meetings(), .why = "again, with hosts of the same leaf, which share no links: " + why};
 }
 
 PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {

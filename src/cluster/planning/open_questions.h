@@ -41,8 +41,7 @@ class OpenQuestions {
   /// twice; the finest groups first. Slow uplinks hide the rates within groups, so groups are skipped whose rate across
   /// is `most_across` times that within or more.
   [[nodiscard]] PlannedRound within_groups(std::int64_t partners, double most_across, std::int64_t most_pairs) const;
-  /// Follow-ups of hosts and pairs within leaves of a locality, in a round of pairs within leaves: these share no
-  /// links, and many of them show whether the round is slow for all.
+  /// Follow-ups with hosts of the same leaf of a locality: many at once, since these share no links.
   [[nodiscard]] PlannedRound near_again() const;
   /// Hosts that are not judged, with those that they have met least alone.
   [[nodiscard]] PlannedRound not_judged(std::int64_t most_pairs) const;

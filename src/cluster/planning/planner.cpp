@@ -194,9 +194,9 @@ class NextRound {
     const std::int64_t most_pairs = std::max(plan_.schedule.endpoints / 32, 1);
     if (extra_left() <= 0) return {};
     constexpr std::int64_t kOpenHosts = 8;  // to a pair
-    PlannedRound round =
-        questions_->not_judged(std::max<std::int64_t>(most_pairs, std::ssize(verdict_.not_judged) / kOpenHosts));
-    if (round.meetings.empty()) round = questions_->near_again();
+    PlannedRound round = questions_->near_again();
+    if (round.meetings.empty())
+      round = questions_->not_judged(std::max<std::int64_t>(most_pairs, std::ssize(verdict_.not_judged) / kOpenHosts));
     return round.meetings.empty() ? questions_->follow_ups(most_pairs, extra_left(), false) : round;
   }
 

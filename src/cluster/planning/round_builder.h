@@ -19,8 +19,9 @@ namespace fabricbench::cluster {
 struct WantedPair {
   std::span<const std::int32_t> hosts;
   std::span<const std::int32_t> partners;
-  std::int64_t fewer_than = std::numeric_limits<std::int64_t>::max();  ///< readings between the two so far
-  const FollowUp* follow_up = nullptr;                                 ///< that it is for
+  static constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  std::int64_t fewer_than = kAny;       ///< readings between the two so far
+  const FollowUp* follow_up = nullptr;  ///< that it is for
 };
 
 /// Takes pairs, first come first served, as long as both hosts are free and the round is not full.
