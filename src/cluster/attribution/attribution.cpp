@@ -306,6 +306,12 @@ void report_slow(Explained& explained, Verdict& verdict) {
         "rounds may explain",
         verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).name));
   }
+  if (const std::vector<std::int32_t>& hosts = model.structure.may_be_slow_leaf; !hosts.empty()) {
+    verdict.may_stand_apart = hosts;
+    verdict.notes.push_back(
+        "the suspects reach less than others in the same rounds, as behind slow uplinks, but the load of so few rounds "
+        "may explain it; --locality FILE with the leaf of each host would tell");
+  }
   report_devices(explained.devices, verdict);
   report_rails(model, verdict);
   keep_what_misses_expectation(model, explained.units);

@@ -302,10 +302,14 @@ bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates
          median_of(within) >= kNearly * median_of(others);
 }
 
+/// Healthy fabrics reach 7, since a schedule's pairs spread unevenly over leaves.
+constexpr double kSureGain = 8;
+
 /// Hosts that are slower than all others in the rounds that they share, and fast with each other, as those behind slow
-/// uplinks are; the rest are in no part. Nothing: there are none, or more than a third of the hosts.
+/// uplinks are; the rest are in no part. With a gain below kSureGain they may be others. Nothing: there are none, or
+/// more than a third of the hosts.
 std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
-  constexpr double kLeastGain = 8;  // healthy fabrics reach 7, since a schedule's pairs spread unevenly over leaves
+  constexpr double kLeastGain = 4;  // one of fifty healthy fabrics has more
   const std::vector<OfRound> readings = relative_to_rounds(sweep);
   if (readings.empty()) return std::nullopt;
   Nearness found;
@@ -362,7 +366,8 @@ SharedLinks compare_alone(const Sweep& sweep) {
     }
     links.slowed += large;
     if (large > 0) slowed.add(pair);
-    if (large > 1 && 2 * large > std::ssize(own.beside) && times > 1 && std::log(alone.back() / least) < kGain) again.add(pair);
+    if (large > 1 && 2 * large > std::ssize(own.beside) && times > 1 && std::log(alone.back() / least) < kGain)
+      again.add(pair);
   }
   links.pairs = static_cast<std::int64_t>(pairs.size());
   links.readings = static_cast<std::int64_t>(gains.size());
@@ -382,7 +387,7 @@ SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
   SharedLinks links = compare_alone(sweep);
   if (links.are_shared || !sweep.leaf_of.empty()) return links;
   const auto apart = hosts_apart(sweep, UpperRates(sweep, Structure{}, tolerance));
-  if (!apart) return links;
+  if (!apart || apart->gain < kSureGain) return links;
   std::array<std::vector<double>, 2> rates;  // between hosts apart and others: beside others, alone
   for (const Reading& reading : sweep.readings) {
     const bool is_across =
@@ -409,8 +414,13 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   if (!structure.levels.empty() && structure.levels.front().is_given) return structure;
   const UpperRates rates(sweep, structure, settings.tolerance);
   if (const auto apart = hosts_apart(sweep, rates)) {
-    structure.levels.assign(1, *apart);
-    return structure;
+    if (apart->gain >= kSureGain) {
+      structure.levels.assign(1, *apart);
+      return structure;
+    }
+    for (std::size_t host = 0; host < apart->part_of.size(); ++host) {
+      if (apart->part_of[host] == 0) structure.may_be_slow_leaf.push_back(static_cast<std::int32_t>(host));
+    }
   }
   std::int64_t within = 0;
   std::int64_t slow = 0;

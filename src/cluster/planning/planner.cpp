@@ -168,7 +168,7 @@ class NextRound {
 
   /// Where links are shared, leaves are compared within rounds, and load hides a slow one in few of them.
   [[nodiscard]] PlannedRound for_leaves() const {
-    if (verdict_.open_leaves.empty()) return {};
+    if (verdict_.open_leaves.empty() && verdict_.may_stand_apart.empty()) return {};
     return for_all_hosts(plan_.most_rounds, plan_.least_meetings, ", because the uplinks of a leaf may be slow");
   }
 
