@@ -197,6 +197,7 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   for (const FindingKind& kind : finding_kinds()) {
     if (!kind.noun.empty()) add(number_of(sweep, verdict, kind, said), kind.noun, kind.adjective);
   }
+  add(verdict.open_leaves.size(), "leaf", "suspect");
   add(lists.suspect.size(), "host", "suspect");
   add(suspect_paths(verdict).size(), "path", "suspect");
   const auto is_suspect = [&](std::int32_t host) {

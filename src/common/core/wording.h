@@ -35,9 +35,12 @@ namespace fabricbench {
   return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
-/// `1 rank`, `2 ranks`.
+/// `1 rank`, `2 ranks`, `2 leaves`.
 template <std::integral Number>
 [[nodiscard]] std::string counted(Number number, std::string_view noun) {
+  constexpr std::string_view kLeaf = "leaf";
+  if (number != 1 && noun.ends_with(kLeaf))
+    return fmt::format("{} {}leaves", number, noun.substr(0, noun.size() - kLeaf.size()));
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
