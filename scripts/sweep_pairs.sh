@@ -29,7 +29,8 @@ Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
 
 What to measure (default: --find):
   --find              measure until every host is judged, then suspicious pairs
-                      again, alone
+                      again, alone; --find quick: in at most 8 rounds for all
+                      hosts, which find few unsteady ones
   --rounds K          number of rounds; every host has a new peer in each
   --all-pairs         measure every pair once; with --find, suspicious pairs
                       again
@@ -100,7 +101,10 @@ read_options() {
             --hosts) set -- -H "${@:2}" && continue ;;
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --) shift && extra=("$@") && break ;;
-            --find | --all-pairs) plan+=("$1") ;;
+            --find | --all-pairs)
+                plan+=("$1")
+                if [[ $1 == --find && ${2-} == quick ]]; then plan+=(--rounds 8) && shift; fi
+                ;;
             --resident) resident=yes ;;
             --resume) resume=yes ;;
             --rdma) test=rdma_write_bw && pair_options+=("$1") ;;

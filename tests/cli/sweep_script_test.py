@@ -131,8 +131,9 @@ class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
 
     def test_dead_host_is_left_out(self):
         (self.folder / "refuse").touch()
-        status, out, err = self.sweep("-H", "node[4-9]", "--find", "--rounds", "5")
+        status, out, err = self.sweep("-H", "node[4-9]", "--find", "quick")
         self.assertEqual(status, 6, out + err)
+        self.assertEqual(self.lines("sweep")[0]["plan"], "--find --rounds 8")
         self.assertIn("Dead: node5\n", out)
         self.assertIn("Connection refused", out)
         tried = {frozenset((line["from_host"], line["to_host"])) for line in self.lines("reading") if line["status"] == "failed"}

@@ -306,6 +306,36 @@ TEST(Find, KeepsPairsOfALeafApartWhereThatSuffices) {
   }
 }
 
+/// Hosts of one leaf share no links, so that none of these pairs has to be alone.
+TEST(Find, MeasuresNearPairsBesideEachOtherWhereLinksAreShared) {
+  const Planner planner(plan_to_find(16));
+  const PlannedFabric fabric{16};
+  Sweep sweep = sweep_of(16);
+  sweep.leaves = {"a", "b"};
+  for (std::int32_t host = 0; host < 16; ++host) sweep.leaf_of.push_back(host / 8);
+  Verdict verdict = clean_verdict();
+  verdict.links.are_shared = true;
+  verdict.groupings.resize(1);
+  verdict.groupings.front().is_given = true;
+  verdict.groupings.front().groups = {{"a", {0, 1, 2, 3, 4, 5, 6, 7}}, {"b", {8, 9, 10, 11, 12, 13, 14, 15}}};
+  verdict.follow_ups = {about(0, 1, 3, "slow once"), about(2, 3, 3, "slow once"), about(4, 12, 3, "slow once"),
+                        about(9, -1, 2, "slow")};
+  const auto next = [&] { return planner.next(sweep, [&] { return verdict; }); };
+  for (PlannedRound round = next(); !round.meetings.empty(); round = next()) {
+    fabric.measure(round, sweep);
+    if (round.why.starts_with("again, with hosts of the same leaf")) {
+      ASSERT_EQ(round.meetings.size(), 3U);
+      EXPECT_EQ(ordered(round.meetings[0]), (Pair{0, 1}));
+      EXPECT_EQ(ordered(round.meetings[1]), (Pair{2, 3}));
+      const Pair third = ordered(round.meetings[2]);
+      EXPECT_TRUE(third.first == 9 || third.second == 9);
+      EXPECT_GE(third.first, 8) << "with a host of its own leaf";
+      return;
+    }
+  }
+  FAIL() << "no such round";
+}
+
 TEST(Find, GivesUpAPairThatOnlyFails) {
   Sweep sweep = sweep_of(8);
   const auto judge = [](const Sweep& so_far) {

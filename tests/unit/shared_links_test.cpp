@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -49,6 +51,24 @@ TEST(SharedLinks, AreSaidAndHeldAgainstNobody) {
       EXPECT_EQ(swept.verdict.judged, Judged::kClean) << known << collisions;
     }
   }
+}
+
+/// The pairs of a round that are slow are slow again where the same pairs meet the same load.
+TEST(SharedLinks, AreAskedForWithAWholeRoundAgain) {
+  FabricPlan plan = oversubscribed();
+  plan.collisions = true;
+  const SimulatedSweep swept = found_in(plan);
+  std::map<std::int32_t, std::vector<std::pair<std::int32_t, std::int32_t>>> rounds;  // first and second hosts
+  for (const Reading& reading : swept.sweep.readings) {
+    auto& pairs = rounds[reading.round];
+    if (std::ranges::count(pairs, std::pair(reading.to, reading.from)) == 0)
+      pairs.emplace_back(reading.from, reading.to);
+  }
+  const auto alone = std::ranges::find_if(rounds, [](const auto& each) { return each.second.size() == 1; });
+  ASSERT_NE(alone, rounds.end());
+  const auto again = std::find_if(alone, rounds.end(), [](const auto& each) { return each.second.size() > 1; });
+  ASSERT_NE(again, rounds.end());
+  EXPECT_EQ(std::count_if(rounds.begin(), alone, [&](const auto& each) { return each.second == again->second; }), 1);
 }
 
 TEST(SharedLinks, HideNoSlowHost) {
