@@ -73,9 +73,9 @@ struct Sum {
   friend Sum operator-(const Sum& a, const Sum& b) { return {a.of - b.of, a.count - b.count}; }
 };
 
-/// The readings of a way in one round, and what is usual there, as logarithms.
+/// The readings of a way on one rail in one round, and what is usual there, as logarithms.
 struct InRound {
-  std::size_t round = 0;
+  std::size_t round = 0;  ///< place in LeafContrasts::rounds_
   double usual = 0;
   double contrast = 0;
 };
@@ -130,6 +130,7 @@ class LeafContrasts {
   }
   void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const;
   [[nodiscard]] std::map<LeafWay, Contrast> contrasts_of(bool paths) const;
+  [[nodiscard]] std::vector<double> by_time(const Contrast& contrast) const;
   [[nodiscard]] double chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways);
   [[nodiscard]] bool is_slow(const LeafWay& way, const Contrast& contrast) const;
   [[nodiscard]] bool is_slow_inside(const LeafWay& way, const Contrast& contrast) const;
@@ -144,6 +145,7 @@ class LeafContrasts {
   std::int32_t rest_;
   double slow_;
   std::vector<Round> rounds_;
+  std::vector<std::int32_t> times_;          // by place in rounds_: its round of the sweep, ascending
   std::vector<std::vector<double>> inside_;  // by leaf: logarithms of rates over those of all leaves
   bool both_ways_ = false;
   std::size_t readings_ = 0;
@@ -174,7 +176,10 @@ void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& lef
     round.push_back({to, from, reading.to, reading.from, log_rate});
   }
   rounds_.reserve(rounds.size());
-  for (auto& [key, round] : rounds) rounds_.push_back(std::move(round));
+  for (auto& [key, round] : rounds) {
+    rounds_.push_back(std::move(round));
+    times_.push_back(std::get<0>(key));
+  }
   inside_.resize(static_cast<std::size_t>(leaves_.parts) + 1);
   for (const auto& [key, readings] : inside) {
     std::vector<double> rates;
@@ -222,12 +227,25 @@ void LeafContrasts::add_round(std::size_t number, bool of_paths, std::map<LeafWa
 std::map<LeafWay, Contrast> LeafContrasts::contrasts_of(bool paths) const {
   std::map<LeafWay, Contrast> contrasts;
   for (std::size_t round = 0; round < rounds_.size(); ++round) add_round(round, paths, contrasts);
-  std::erase_if(contrasts, [](const auto& each) { return each.second.rounds.size() < kLeastRounds; });
+  std::erase_if(contrasts, [&](const auto& each) { return by_time(each.second).size() < kLeastRounds; });
   for (auto& [way, contrast] : contrasts) {
     for (const InRound& each : contrast.rounds) contrast.mean += each.contrast;
     contrast.mean /= static_cast<double>(contrast.rounds.size());
   }
   return contrasts;
+}
+
+/// The mean contrast of each round of the sweep: the same pairs meet on all rails, and perhaps the same load.
+std::vector<double> LeafContrasts::by_time(const Contrast& contrast) const {
+  std::vector<double> means;
+  for (auto each = contrast.rounds.begin(); each != contrast.rounds.end();) {
+    Sum sum;
+    for (const std::int32_t time = times_[each->round]; each != contrast.rounds.end() && times_[each->round] == time;
+         ++each)
+      sum.add(each->contrast);
+    means.push_back(sum.mean());
+  }
+  return means;
 }
 
 /// The probability that any healthy way has such a contrast: Student's t with the variance within this way and within
@@ -239,17 +257,19 @@ double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bo
   double squares = 0;
   double degrees = 0;
   const auto add = [&](const Contrast& each) {
-    for (const InRound& in_round : each.rounds) squares += std::pow(in_round.contrast - each.mean, 2);
-    degrees += static_cast<double>(each.rounds.size()) - 1;
+    const std::vector<double> means = by_time(each);
+    for (const double mean : means) squares += std::pow(mean - each.mean, 2);
+    degrees += static_cast<double>(means.size()) - 1;
+    return means.size();
   };
-  add(contrast);
+  const std::size_t rounds = add(contrast);
   explained_.push_back(way);
   for (const auto& [other, each] : contrasts_of(of_paths)) {
     if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
   }
   explained_.pop_back();
-  const double variance = std::max(squares / degrees, kSmallestVariance);
-  const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(contrast.rounds.size()));
+  const double variance = std::max(squares / std::max(degrees, 1.0), kSmallestVariance);
+  const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(rounds));
   return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
 }
 

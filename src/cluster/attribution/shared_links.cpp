@@ -350,7 +350,8 @@ SharedLinks compare_alone(const Sweep& sweep) {
   HostsOfPairs again;  // slowed for the most part, twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   std::map<PairWay, AloneAndBeside> ways = alone_and_beside(sweep);
-  const double noise = kScales * noise_alone(ways);
+  constexpr double kMostNoise = 0.2;  // few readings alone tell little of it
+  const double noise = std::min(kScales * noise_alone(ways), kMostNoise);
   for (auto& [way, own] : ways) {
     if (own.beside.empty()) continue;
     const Meeting pair{std::get<0>(way), std::get<1>(way)};
