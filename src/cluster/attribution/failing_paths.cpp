@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/failures.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -74,7 +75,6 @@ bool has_either(const Units& units, const FailedPath& path) {
 
 /// Units that fail with several hosts, and not only over paths that stay dead.
 Units units_failing_with_several(const AttemptTable& table, const FailedPaths& paths) {
-  constexpr std::size_t kSeveral = 3;
   std::map<std::int32_t, std::set<std::int32_t>> hosts;
   Units failing;
   for (const auto& [units, path] : paths) {
@@ -155,14 +155,11 @@ void report_dead_path(const AttemptTable& table, const FailedPath& path, const M
 /// Adds a finding on a path that fails now and then, or a follow-up if that is open. Returns whether it is sure.
 bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual, double false_alarm,
                           FailureReport& report) {
-  constexpr std::size_t kFailuresToBlame = 3;    // meetings
-  constexpr double kLikelyChance = 0.5;          // then it is not measured again
-  constexpr std::size_t kMeetingsToSettle = 20;  // nor after so many meetings
   const FailureRun run = run_of_path(table, path, usual);
   Finding finding = run.finding;
   const std::size_t failed = path.failed_rounds.size();
   const std::size_t meetings = path.rounds.size();
-  if (failed >= kFailuresToBlame && finding.false_alarm < false_alarm) {
+  if (failed >= kSeveral && finding.false_alarm < false_alarm) {
     finding.blame = Blame::kTransient;
     finding.both_ways = table.sweep->readings[static_cast<std::size_t>(run.first)].both_ways;
     finding.readings = path.attempts.in(path.way()).tried();
@@ -171,7 +168,7 @@ bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, con
     report.findings.push_back(std::move(finding));
     return true;
   }
-  if (failed > 1 && finding.false_alarm < kLikelyChance && meetings < kMeetingsToSettle)
+  if (failed > 1 && finding.false_alarm < kLikely && meetings < kMany)
     report.follow_ups.push_back(
         follow_up_on(table, path, fmt::format("failed in {} of {} meetings", failed, meetings)));
   return false;

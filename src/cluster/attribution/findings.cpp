@@ -15,6 +15,7 @@
 #include "cluster/disjoint_sets.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -66,13 +67,12 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
 /// Whether an effect is fine: its median is not close to the limit, and nearly all partners are not slow. Only partners
 /// with which a cap, the logarithm of a rate, would show are counted, at least one.
 bool is_fine(const Model& model, std::int32_t effect, double cap = -std::numeric_limits<double>::infinity()) {
-  constexpr double kNearlyAll = 0.75;
   if (score_effect(model, effect).median < model.slow / 2) return false;
   std::vector<PartnerLevel> levels = partner_levels(model, effect);
   std::erase_if(levels, [&](const PartnerLevel& level) { return level.centre + model.slow < cap; });
   const auto fine = std::count_if(levels.begin(), levels.end(),
                                   [&](const PartnerLevel& level) { return level.residual >= model.slow; });
-  return fine > 0 && static_cast<double>(fine) >= kNearlyAll * static_cast<double>(levels.size());
+  return fine > 0 && static_cast<double>(fine) >= kMost * static_cast<double>(levels.size());
 }
 
 /// Sets of partners: different hosts.
@@ -355,11 +355,10 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
 }
 
 std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
-  // Power: all but one in a thousand units with twice the tolerance are detected (3.1 standard errors of the median).
-  constexpr double kPower = 3.1;
+  // Power: all but one in a thousand units with twice the tolerance are detected (three standard errors of the median).
   constexpr double kEnough = 10;  // at most so many are demanded, though with much noise they detect less
   const double gap = std::log1p(-settings.tolerance) - std::log1p(-std::min(2 * settings.tolerance, 0.9));
-  const double wanted = std::pow(kPower * kMedianOverMeanError * scale / gap, 2);
+  const double wanted = std::pow(kErrors * kMedianOverMeanError * scale / gap, 2);
   const double demanded = wanted > kHopeless ? wanted : std::min(wanted, kEnough);
   return std::max(settings.partners, static_cast<std::int32_t>(std::ceil(std::min(demanded, 1e6))));
 }

@@ -18,6 +18,7 @@
 #include "cluster/attribution/model.h"
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -155,11 +156,10 @@ std::int64_t pair_of(const Model& model, const Point& point) {
 
 /// Pairs with one reading that is faster than noise, and by more than `least` (a logarithm).
 PairRates pairs_that_may_be_faster(const Model& model, double least) {
-  constexpr double kScales = 3;
   PairRates pairs;
   for (const Point& point : model.points) {
     if (!point.lightly_loaded && has_distance(model, point) &&
-        point.residual > std::max(least, kScales * model.scale_of(point))) {
+        point.residual > std::max(least, kErrors * model.scale_of(point))) {
       pairs[pair_of(model, point)] = {};
     }
   }
@@ -213,7 +213,6 @@ struct FastPairs {
 };
 
 FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
-  constexpr double kErrors = 4;
   const auto hosts_of = [&](std::int64_t number) {
     return std::pair{static_cast<std::size_t>(number / model.ids.hosts),
                      static_cast<std::size_t>(number % model.ids.hosts)};
@@ -221,7 +220,7 @@ FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
   FastPairs fast;
   fast.neighbours.resize(static_cast<std::size_t>(model.ids.hosts));
   for (const auto& [number, pair] : pairs) {
-    if (mean_of(pair) <= std::max(-model.slow, kErrors * error_of(model, pair))) continue;
+    if (mean_of(pair) <= std::max(-model.slow, kSureErrors * error_of(model, pair))) continue;
     const auto [first, second] = hosts_of(number);
     fast.rates.push_back(mean_of(pair));
     fast.neighbours[first].push_back(static_cast<std::int32_t>(second));
@@ -255,9 +254,8 @@ std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<c
 /// near a third one are near each other.
 bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_t hosts) {
   constexpr std::size_t kMostHosts = 16;
-  constexpr double kMostExceptions = 0.1;
   const auto are_few = [](std::size_t exceptions, std::size_t all) {
-    return static_cast<double>(exceptions) <= 1 + kMostExceptions * static_cast<double>(all);
+    return static_cast<double>(exceptions) <= 1 + kExceptions * static_cast<double>(all);
   };
   if (!are_few(fast.unsteady, fast.rates.size())) return false;
   std::vector<char> visited(static_cast<std::size_t>(hosts), 0);

@@ -15,17 +15,14 @@
 #include "cluster/attribution/findings.h"
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 #include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// The minimum share of the hosts of a leaf, or of a path between leaves, that are slow. With fewer, the hosts are.
-constexpr double kMostOfItsHosts = 0.75;
 constexpr std::int64_t kLeastHosts = 2;
-/// Minimum number of rounds.
-constexpr std::size_t kLeastRounds = 4;
 
 /// A reading between two leaves.
 struct Crossing {
@@ -155,7 +152,6 @@ class LeafContrasts {
 
 /// Lists the readings between leaves by round, rail, kind, distance and kind of hosts, and those within leaves.
 void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& left_out) {
-  constexpr double kUpper = 0.7;  // half of the hosts may be slow
   std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>, Round> rounds;
   std::map<std::tuple<std::int16_t, std::int16_t, bool>, std::vector<std::pair<std::int32_t, double>>> inside;
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
@@ -227,7 +223,7 @@ void LeafContrasts::add_round(std::size_t number, bool of_paths, std::map<LeafWa
 std::map<LeafWay, Contrast> LeafContrasts::contrasts_of(bool paths) const {
   std::map<LeafWay, Contrast> contrasts;
   for (std::size_t round = 0; round < rounds_.size(); ++round) add_round(round, paths, contrasts);
-  std::erase_if(contrasts, [&](const auto& each) { return by_time(each.second).size() < kLeastRounds; });
+  std::erase_if(contrasts, [&](const auto& each) { return by_time(each.second).size() < kFew; });
   for (auto& [way, contrast] : contrasts) {
     for (const InRound& each : contrast.rounds) contrast.mean += each.contrast;
     contrast.mean /= static_cast<double>(contrast.rounds.size());
@@ -300,17 +296,15 @@ bool LeafContrasts::is_slow_inside(const LeafWay& way, const Contrast& contrast)
 
 /// Whether most hosts of a way are slow, whatever chance says.
 bool LeafContrasts::is_slow(const LeafWay& way, const Contrast& contrast) const {
-  constexpr double kLeastOfShared = -0.1;  // as a logarithm: leaves of few hosts differ by chance
   constexpr double kHalf = 0.51;
-  if (contrast.mean > (are_shared_ ? kLeastOfShared : slow_) || is_slow_inside(way, contrast)) return false;
+  if (contrast.mean > (are_shared_ ? -kLeastLoad : slow_) || is_slow_inside(way, contrast)) return false;
   const PartnerCount from = hosts_of(way, contrast, true);
   const PartnerCount to = hosts_of(way, contrast, false);
   const auto are = [](double share, const PartnerCount& hosts) {
     return hosts.shown >= kLeastHosts && static_cast<double>(hosts.slow) >= share * static_cast<double>(hosts.shown);
   };
   // Of a leaf, half of the others are slow with it too: else it is the path to one of them.
-  return are(way.from == LeafWay::kAny ? kHalf : kMostOfItsHosts, from) &&
-         are(way.to == LeafWay::kAny ? kHalf : kMostOfItsHosts, to);
+  return are(way.from == LeafWay::kAny ? kHalf : kMost, from) && are(way.to == LeafWay::kAny ? kHalf : kMost, to);
 }
 
 Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, const Contrast& back) const {
@@ -318,8 +312,7 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
   finding.blame = way.is_path() ? Blame::kLeafPair : Blame::kLeaf;
   finding.leaf = way.is_path() ? way.from : way.leaf();
   if (way.is_path()) finding.other_leaf = way.to;
-  constexpr double kAsBad = 0.3;  // of the deficit: the other direction meets the same pairs
-  const bool both = back.mean < std::min(slow_, kAsBad * contrast.mean);
+  const bool both = back.mean < std::min(slow_, kPart * contrast.mean);
   finding.direction = direction_of(both || way.from != LeafWay::kAny, both || way.from == LeafWay::kAny);
   std::vector<double> usual;
   usual.reserve(contrast.rounds.size());
@@ -352,7 +345,6 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
 /// leaf is blamed.
 std::optional<Finding> LeafContrasts::worst(bool of_paths) {
   constexpr double kAsMuch = 0.95;
-  constexpr double kLikely = 0.3;
   constexpr double kUnlikely = 0.05;  // where too few of its hosts are seen to be slow, as with one of its uplinks
   constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
   const double false_alarm = (are_shared_ ? kStricter : 1) * settings_.false_alarm;

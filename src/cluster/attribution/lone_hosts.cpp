@@ -19,14 +19,10 @@
 #include "cluster/attribution/model.h"
 #include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
-
-/// Standard errors. A host may be alone if its rate is so close to the rate between groups. It may be in a group if its
-/// rate with that group is so close to the rate within groups.
-constexpr double kErrorsOfAlone = 3;
-constexpr double kErrorsOfMember = 4;
 
 /// The rate of an effect with a group, as a logarithm, and its standard error.
 struct Reach {
@@ -100,7 +96,7 @@ bool may_be_alone(const Model& model, std::int32_t host) {
     if (is_slower_than_far(model, effect)) return false;
     const Reach fastest = fastest_reach(model, effect);
     // The maximum of n rates is higher by chance, by about sqrt(2 log n) standard errors.
-    const double errors = std::sqrt(kErrorsOfAlone * kErrorsOfAlone + 2 * std::log(fastest.of));
+    const double errors = std::sqrt(kErrors * kErrors + 2 * std::log(fastest.of));
     if (!is_as_usual(model, effect, fastest, false, errors)) return false;
   }
   return true;
@@ -113,7 +109,7 @@ std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
   for (const std::int32_t effect : effects_of(model, host)) {
     const Reach fastest = fastest_reach(model, effect);
     const std::int32_t part = fastest.part;
-    if (part == Nearness::kNone || !is_as_usual(model, effect, fastest, true, kErrorsOfMember)) continue;
+    if (part == Nearness::kNone || !is_as_usual(model, effect, fastest, true, kSureErrors)) continue;
     std::set<std::int32_t> met;
     for (const Entry entry : model.entries_of(effect)) {
       const std::int32_t partner = model.ids.host(entry.other);
@@ -219,7 +215,7 @@ bool is_as_far_from_its_leaf(const Model& model, const UnitEffect& found) {
   const std::int32_t own = model.part_of(model.ids.host(found.effect));
   const std::vector<Reach> reach = reach_by_group(model, found.effect);
   return std::any_of(reach.begin(), reach.end(), [&](const Reach& each) {
-    return each.part == own && is_as_usual(model, found.effect, each, false, kErrorsOfAlone);
+    return each.part == own && is_as_usual(model, found.effect, each, false, kErrors);
   });
 }
 
@@ -241,7 +237,7 @@ std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::i
   for (const UnitEffect& found : units.blamed) {
     if (model.ids.host(found.effect) != host) continue;
     for (const Reach& reach : reach_by_group(model, found.effect, in_doubt)) {
-      const bool is_near = is_as_usual(model, found.effect, reach, true, kErrorsOfMember);
+      const bool is_near = is_as_usual(model, found.effect, reach, true, kSureErrors);
       if (reach.part >= 0 && !is_near) may_be[static_cast<std::size_t>(reach.part)] = 0;
     }
   }

@@ -14,22 +14,14 @@
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
+#include "cluster/thresholds.h"
 #include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// A retest is slow if its deficit has at least this share of the first one, as logarithms.
-constexpr double kShareOfFirst = 0.4;
-/// The share of slow retests of a slow path.
-constexpr double kShareOfRetests = 0.75;
 /// A path that is slow now and then is slow in this share of its readings, or more.
 constexpr double kShareOfUnsteady = 0.15;
-/// An open path is measured again until it is sure, its chance exceeds this, or it had so many retests.
-constexpr double kLikelyChance = 0.3;
-constexpr std::int64_t kMostRetests = 20;
-/// If a larger share of all flows is suspicious, these are no exceptions.
-constexpr double kTooMany = 0.1;
 constexpr std::int64_t kTooManyAtLeast = 10;
 
 using Flow = std::pair<std::int32_t, std::int32_t>;  // sender and receiver, or the lower and the higher of kEither
@@ -127,12 +119,11 @@ PairState Flows::state_of(const PairEffect& pair) const {
   if (only_each_other && pair.median < model_.slow) return PairState::kAlone;
   const std::int64_t again = pair.slow - 1;
   const bool is_sure = pair.false_alarm < model_.settings.false_alarm && again >= model_.settings.pair_readings;
-  const bool mostly =
-      pair.retests == 0 || static_cast<double>(again) > kShareOfRetests * static_cast<double>(pair.retests);
+  const bool mostly = pair.retests == 0 || static_cast<double>(again) > kMost * static_cast<double>(pair.retests);
   if (is_sure) return mostly ? PairState::kSlow : PairState::kNowAndThen;
-  const bool may_be = again > 0 && pair.false_alarm < kLikelyChance &&
+  const bool may_be = again > 0 && pair.false_alarm < kLikely &&
                       static_cast<double>(pair.slow) >= kShareOfUnsteady * static_cast<double>(pair.readings);
-  if ((!mostly && !may_be) || pair.retests >= kMostRetests) return PairState::kNoise;
+  if ((!mostly && !may_be) || pair.retests >= kMany) return PairState::kNoise;
   return mostly ? PairState::kOpen : PairState::kUnclear;
 }
 
@@ -147,7 +138,7 @@ PairEffect Flows::judge(const Flow& flow) const {
   auto first =
       std::find_if(points.begin(), points.end(), [&](const Point* each) { return beyond(model_, *each) < bound; });
   if (first == points.end()) first = points.begin();
-  const double level = std::min(model_.slow, kShareOfFirst * beyond(model_, **first));
+  const double level = std::min(model_.slow, kPart * beyond(model_, **first));
   Points slow;
   std::copy_if(points.begin(), points.end(), std::back_inserter(slow),
                [&](const Point* point) { return beyond(model_, *point) < level; });
@@ -366,7 +357,7 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units, const Comin
   const auto unsettled = std::count_if(result.pairs.begin(), result.pairs.end(),
                                        [](const PairEffect& pair) { return pair.state != PairState::kNoise; });
   result.too_many =
-      unsettled > kTooManyAtLeast && static_cast<double>(unsettled) > kTooMany * static_cast<double>(flows.number());
+      unsettled > kTooManyAtLeast && static_cast<double>(unsettled) > kExceptions * static_cast<double>(flows.number());
   return result;
 }
 

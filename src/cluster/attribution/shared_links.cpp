@@ -16,6 +16,7 @@
 #include "cluster/attribution/model.h"
 #include "cluster/robust.h"
 #include "cluster/schedule.h"
+#include "cluster/thresholds.h"
 #include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
@@ -51,8 +52,6 @@ struct AloneAndBeside {
 /// By round beside others in which everything was slower than in the others: by how much, as a logarithm. Load leaves
 /// some pairs as fast as ever, or slows all by more than a busy network does.
 std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
-  constexpr double kUpper = 0.9;
-  constexpr double kMostDrop = 0.5;
   std::map<std::int32_t, std::vector<double>> rates;
   for (const Reading& reading : sweep.readings) {
     if (has_rate(reading) && is_beside_others(reading, most))
@@ -61,7 +60,7 @@ std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
   std::vector<double> medians;
   std::vector<double> uppers;
   for (auto& [round, own] : rates) {
-    uppers.push_back(quantile(own, kUpper));
+    uppers.push_back(quantile(own, kFastest));
     medians.push_back(median_of(own));
   }
   if (rates.empty()) return {};
@@ -69,8 +68,8 @@ std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
   const double median = quantile(medians, 0.5);
   std::map<std::int32_t, double> drops;
   for (auto& [round, own] : rates) {
-    const double drop = std::min(median - median_of(own), upper - quantile(own, kUpper));
-    drops[round] = std::clamp(drop, 0.0, kMostDrop);
+    const double drop = std::min(median - median_of(own), upper - quantile(own, kFastest));
+    drops[round] = std::max(drop, 0.0);
   }
   return drops;
 }
@@ -144,7 +143,6 @@ bool is_own(const Reading& reading, const Structure& structure) {
 class UpperRates {
  public:
   UpperRates(const Sweep& sweep, const Structure& structure, double tolerance) : tolerance_(tolerance) {
-    constexpr double kUpper = 0.7;  // robust to three slow partners of ten
     std::map<std::pair<Side, std::int32_t>, std::vector<double>> rates;
     for (const Reading& reading : sweep.readings) {
       if (!has_rate(reading) || (!is_own(reading, structure) && !structure.are_near(reading.from, reading.to)))
@@ -337,7 +335,6 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
 /// reading alone on only: a pair is measured alone because it was slow, and would seem faster by chance (regression to
 /// the mean).
 SharedLinks compare_alone(const Sweep& sweep) {
-  constexpr double kGain = 0.1;  // of the median, as a logarithm: more than drift within a few rounds
   constexpr double kLargeGain = 0.15;
   constexpr double kScales = 5;      // of noise: two readings are compared
   constexpr double kShare = 0.25;    // of readings with a large gain: collisions are by chance
@@ -367,7 +364,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
     }
     links.slowed += large;
     if (large > 0) slowed.add(pair);
-    if (large > 1 && 2 * large > std::ssize(own.beside) && times > 1 && std::log(alone.back() / least) < kGain)
+    if (large > 1 && 2 * large > std::ssize(own.beside) && times > 1 && std::log(alone.back() / least) < kLeastLoad)
       again.add(pair);
   }
   links.pairs = static_cast<std::int64_t>(pairs.size());
@@ -375,7 +372,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  const bool is_usual = median_of(gains) > std::max(kGain, noise / 2) ||
+  const bool is_usual = median_of(gains) > std::max(kLeastLoad, noise / 2) ||
                         static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
   links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
   return links;
@@ -384,7 +381,6 @@ SharedLinks compare_alone(const Sweep& sweep) {
 }  // namespace
 
 SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
-  constexpr double kLeastOfLoad = 0.1;
   SharedLinks links = compare_alone(sweep);
   if (links.are_shared || !sweep.leaf_of.empty()) return links;
   const auto apart = hosts_apart(sweep, UpperRates(sweep, Structure{}, tolerance));
@@ -395,12 +391,11 @@ SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
         apart->part_of[static_cast<std::size_t>(reading.from)] != apart->part_of[static_cast<std::size_t>(reading.to)];
     if (has_rate(reading) && is_across) rates.at(reading.concurrent == 1 ? 1 : 0).push_back(reading.rate);
   }
-  links.are_shared = !rates[1].empty() && median_of(rates[0]) < (1 - kLeastOfLoad) * median_of(rates[1]);
+  links.are_shared = !rates[1].empty() && median_of(rates[0]) < (1 - kLeastLoad) * median_of(rates[1]);
   return links;
 }
 
 Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings& settings) {
-  constexpr double kMostSlow = 0.15;                  // of the readings within groups
   std::vector<char> alone(sweep.readings.size(), 0);  // they are as fast at any distance
   for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = sweep.readings[i].concurrent == 1 ? 1 : 0;
   Structure structure = structure_of(sweep, settings, alone);
@@ -430,12 +425,11 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
     ++within;
     slow += rates.is_reached(reading) ? 0 : 1;
   }
-  if (static_cast<double>(slow) > kMostSlow * static_cast<double>(within)) structure.levels.clear();
+  if (static_cast<double>(slow) > kExceptions * static_cast<double>(within)) structure.levels.clear();
   return structure;
 }
 
 Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double tolerance) {
-  constexpr int kLatest = 4;
   const UpperRates rates(sweep, structure, tolerance);
   Loaded loaded;
   loaded.readings.assign(sweep.readings.size(), 0);
@@ -457,7 +451,7 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
     }
   }
   for (const auto& [key, count] : since) {
-    if (count >= kLatest) loaded.slow_lately[static_cast<std::size_t>(std::get<0>(key))] = 1;
+    if (count >= kFew) loaded.slow_lately[static_cast<std::size_t>(std::get<0>(key))] = 1;
   }
   return loaded;
 }

@@ -15,12 +15,10 @@
 #include "cluster/attribution/units.h"
 #include "cluster/hosts/host_folding.h"
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
-
-constexpr double kMargin =
-    3;  ///< standard deviations: a reading that is lower than this is not explained by a slow partner
 
 /// Keeps the levels at which a cap would show: a cap at the upper median rate of the kept ones. All levels stay if they
 /// have the same centre, or if no cap shows anywhere.
@@ -75,12 +73,8 @@ std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effec
 
 /// A median between these shares of the tolerance, as logarithms, is near the limit. Slower effects are blamed or
 /// suspected, or slow now and then.
-constexpr double kLeastShare = 0.4;
 constexpr double kMostShare = 1.5;
-constexpr std::size_t kLeastReadings = 4;
 constexpr std::int32_t kLeastPartners = 2;
-/// A deficit is reported if it exceeds so many standard errors.
-constexpr double kErrorsToReport = 4;
 /// If a median is within so many standard errors of the limit, its side is not decided.
 constexpr double kErrorsOfLimit = 2;
 
@@ -105,7 +99,7 @@ LimitStatus limit_status_of(const Model& model, std::int32_t effect) {
   const double readings = 1 / (1 / static_cast<double>(entries.size()) + 1 / static_cast<double>(stratum.readings));
   const double error = kMedianOverMeanError * stratum.scale / std::sqrt(readings);
   if (median - kErrorsOfLimit * error < model.slow) return LimitStatus::kUndecided;
-  return median < -kErrorsToReport * error ? LimitStatus::kWithin : LimitStatus::kUsual;
+  return median < -kSureErrors * error ? LimitStatus::kWithin : LimitStatus::kUsual;
 }
 
 /// Names of hosts, and the largest deficit among them, as a logarithm.
@@ -139,9 +133,9 @@ bool note_near_limit(Model& model) {
   model.near_limit.assign(model.cap.size(), 0);
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     std::vector<float> residuals = clean_residuals(model, effect);
-    if (residuals.size() < kLeastReadings || partners_met(model, effect) < kLeastPartners) continue;
+    if (residuals.size() < kFew || partners_met(model, effect) < kLeastPartners) continue;
     const double median = median_of(residuals);
-    if (median >= kLeastShare * model.slow || median <= kMostShare * model.slow) continue;
+    if (median >= kPart * model.slow || median <= kMostShare * model.slow) continue;
     model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
     any = true;
   }
@@ -156,7 +150,7 @@ bool explained_otherwise(const Model& model, const Point& point, std::int32_t ot
   if (point.over_slow_device) return true;
   const double known = model.is_flagged(other) ? model.missing(other, point) : 0;
   if (known >= 0) return false;
-  return point.residual >= known + std::min(model.slow, -kMargin * model.scale_of(point));
+  return point.residual >= known + std::min(model.slow, -kErrors * model.scale_of(point));
 }
 
 PartnerLevel level_of(const Model& model, std::span<const Entry> entries) {

@@ -20,34 +20,20 @@
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-constexpr double kOutlierScales = 3.5;
-/// A host has to be slow with so many partners, and in so many rounds: one round does not tell time from partners.
-/// Fewer if there are fewer hosts.
-constexpr std::int32_t kSlowPartners = 3;
 /// A host is measured until it is decided whether it is slow in this share of its meetings, or only as often as chance
 /// makes hosts slow (Wald's sequential test, Sequential Analysis, 1947).
 constexpr double kShareLookedFor = 0.2;
-constexpr std::int64_t kMostAsked = 16;
 /// With fewer meetings a host is measured further while the evidence is not against it; with more, while it exceeds
 /// what chance gives about one of all hosts (Ville's inequality).
 constexpr std::int64_t kEnoughMeetings = 60;
-/// If chance makes a larger share of meetings slow, nothing can be decided.
-constexpr double kHopelessShare = 0.1;
-/// Standard errors added to the usual share of slow meetings, which is imprecise if there are few readings of others.
-constexpr double kErrorsToBlame = 3;
-/// The prior of the usual share: so many slow ones in so many meetings of two readings, about one in fifty. It grows
-/// with the readings of a meeting.
-constexpr double kMeetingsBefore = 20;
+/// The prior of the usual share: so many slow ones in kMany meetings of two readings, about one in fifty. It grows with
+/// the readings of a meeting.
 constexpr double kSlowBefore = 0.28;
-/// A blamed host is in doubt if more than one reading, and a larger share than this, is fast.
-constexpr double kShareInDoubt = 0.12;
-/// A reading is fast if its deficit is below this share of that of slow readings, and by so many scales above it. The
-/// share is below a half, since a host may be slow by as much as the path to other groups is.
-constexpr double kFastShare = 0.4;
 /// A host comes and goes if so many partners that were met again were fast once and slow once. If fewer of so many
 /// were, it lasts.
 constexpr std::int32_t kEnoughMixed = 2;
@@ -139,7 +125,7 @@ double bar_for(std::int64_t meetings, std::int32_t hosts) {
 /// How many more meetings, all of them fast, would bring the evidence below the bar.
 std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double chance, std::int32_t hosts) {
   std::int64_t more = 1;
-  while (more < kMostAsked && evidence_for(meetings + more, slow, chance) > bar_for(meetings + more, hosts)) ++more;
+  while (more < kMany && evidence_for(meetings + more, slow, chance) > bar_for(meetings + more, hosts)) ++more;
   return more;
 }
 
@@ -227,7 +213,7 @@ Meetings::Own Meetings::own(std::int32_t host, std::span<const SlowMeeting> slow
   measured = sorted_unique(std::move(measured));
   Own own;
   own.readings = std::max(1.0, readings / std::max(1.0, static_cast<double>(measured.size())));
-  own.others = std::max(static_cast<double>(readings_) - readings, 0.0) / own.readings + kMeetingsBefore;
+  own.others = std::max(static_cast<double>(readings_) - readings, 0.0) / own.readings + kMany;
   own.all = std::ssize(measured) + std::count_if(slow.begin(), slow.end(), [&](const SlowMeeting& meeting) {
               return !std::binary_search(measured.begin(), measured.end(), meeting.with);
             });
@@ -259,7 +245,7 @@ Meetings::Depth Meetings::deepest(const Own& own, const std::vector<float>& leve
   const std::int64_t all = own.all - (std::ssize(own.levels) - std::ssize(levels));
   Depth best;
   for (const float level : levels) {
-    Depth depth{count_up_to(levels, level), chance_of(own, level, kErrorsToBlame)};
+    Depth depth{count_up_to(levels, level), chance_of(own, level, kErrors)};
     depth.evidence = evidence_for(all, depth.slow, depth.chance);
     if (depth.evidence > best.evidence) best = depth;
   }
@@ -276,12 +262,12 @@ void Meetings::judge_levels(const Own& own, double false_alarm, UnsteadyHost& fo
   const Depth depth = deepest(own, own.levels);
   const auto depths = static_cast<double>(own.levels.size());
   finding.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
-  const auto enough = std::clamp(hosts - 2, 2, kSlowPartners);
+  const auto enough = std::clamp(hosts - 2, 2, kSeveral);
   found.sure = finding.false_alarm < model_.settings.false_alarm && finding.partners >= enough &&
                std::ssize(finding.slow_rounds) >= enough && deepest(own, own.with_others).evidence > 0;
   if (found.sure) return;
-  const double usual = chance_of(own, last, kErrorsToBlame);
-  const bool hopeless = chance_of(own, last, 0) >= kHopelessShare;
+  const double usual = chance_of(own, last, kErrors);
+  const bool hopeless = chance_of(own, last, 0) >= kExceptions;
   const double bar = bar_for(own.all, hosts);
   if (!hopeless && evidence_for(own.all, finding.slow, usual) > bar) {
     found.wanted = meetings_to_clear(own.all, finding.slow, usual, hosts);
@@ -361,7 +347,7 @@ struct Steadiness {
   std::array<std::vector<std::int32_t>, 2> met_once;  ///< hosts: slow ones, fast ones
 
   [[nodiscard]] bool is_in_doubt() const {
-    return fast > 1 && static_cast<double>(fast) > kShareInDoubt * static_cast<double>(readings);
+    return fast > 1 && static_cast<double>(fast) > kExceptions * static_cast<double>(readings);
   }
   [[nodiscard]] bool comes_and_goes() const { return is_in_doubt() && mixed >= kEnoughMixed; }
   [[nodiscard]] bool is_open() const { return is_in_doubt() && mixed < kEnoughMixed && repeated < kEnoughRepeated; }
@@ -390,8 +376,7 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
       if (!tells(entry)) continue;
       const Point& point = model.point_of(entry);
       const double level = model.missing(found.effect, point) + slow_level;
-      const bool is_fast =
-          point.residual > std::max(kFastShare * level, level + kOutlierScales * model.scale_of(point));
+      const bool is_fast = point.residual > std::max(kPart * level, level + kErrors * model.scale_of(point));
       any[is_fast ? 1 : 0] = true;
       ++steadiness.readings;
       steadiness.fast += is_fast ? 1 : 0;
@@ -427,7 +412,7 @@ void ask_again(const Model& model, const UnitEffect& found, const Steadiness& st
 }  // namespace
 
 double outlier_bound(const Model& model, const Point& point) {
-  return std::min(model.slow, -kOutlierScales * model.scale_of(point));
+  return std::min(model.slow, -kSureErrors * model.scale_of(point));
 }
 
 ComingAndGoing take_unsteady(Model& model, UnitEffects& units, Verdict& verdict) {

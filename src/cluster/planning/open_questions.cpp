@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 #include "common/core/shortened_list.h"
 #include "common/core/wording.h"
 
@@ -61,13 +62,12 @@ Comparable alike(const Readings& readings) {
 /// What comparable readings reach at best, whatever the distance of their hosts: the upper part of their rates, and the
 /// centre of their fastest stratum, which may have few of them.
 std::map<Comparable, double> fastest_rates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
-  constexpr double kUpper = 0.9;  // robust to a tenth of outliers
   std::map<Comparable, std::vector<float>> rates;
   for (const Reading& reading : sweep.readings) {
     if (has_rate(reading)) rates[alike(reading)].push_back(reading.rate);
   }
   std::map<Comparable, double> fastest;
-  for (auto& [key, own] : rates) fastest[key] = (1 - tolerance) * quantile(own, kUpper);
+  for (auto& [key, own] : rates) fastest[key] = (1 - tolerance) * quantile(own, kFastest);
   for (const Stratum& stratum : verdict.strata) {
     double& rate = fastest[alike(stratum)];
     if (stratum.pairs >= Stratum::kPairsOfNorm) rate = std::max(rate, stratum.centre);
@@ -178,9 +178,7 @@ std::vector<Meeting> OpenQuestions::meetings_of(std::int32_t round) const {
 /// alone. A shared link slows two pairs of a round or more. None, if slow readings are few and no two paths are slow,
 /// or are all of one host that is slow with most partners.
 OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
-  constexpr double kScales = 3;
-  constexpr double kMostNoise = 0.2;  // where pairs share links, what they get scatters by more
-  constexpr double kFew = 0.02;       // of the readings: outliers of a healthy network
+  constexpr double kOutliers = 0.02;  // of the readings: outliers of a healthy network
   const std::map<Comparable, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
   std::map<std::int32_t, std::vector<SlowReading>> slow;      // by round
   std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
@@ -194,7 +192,7 @@ OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
     if (was_alone && own->second.beside.contains(reading.round)) continue;
     const Stratum& stratum = verdict_.strata[at(verdict_.stratum_of[i])];
     const double ratio = reading.rate / (fastest.at(alike(reading)) * verdict_.usual[i] / stratum.centre);
-    const bool is_slow = ratio < 1 - std::clamp(kScales * stratum.scale, tolerance, kMostNoise);
+    const bool is_slow = ratio < 1 - std::clamp(kErrors * stratum.scale, tolerance, 2 * kLeastLoad);
     ++all;
     for (const std::int32_t host : {reading.from, reading.to}) balance[at(host)] += is_slow ? 1 : -1;
     if (!is_slow) continue;
@@ -204,7 +202,7 @@ OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
   const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
   const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
                                    [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
-  if (static_cast<double>(all_slow) < kFew * static_cast<double>(all) && paths < 2) return {};
+  if (static_cast<double>(all_slow) < kOutliers * static_cast<double>(all) && paths < 2) return {};
   SlowRound chosen;
   std::pair<std::int64_t, double> most{0, 0};  // pairs that were alone, so that the choice stays; and what was lost
   for (auto& [round, readings] : slow) {
