@@ -95,18 +95,6 @@ std::map<PairWay, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
   return ways;
 }
 
-/// The noise of a reading alone: the standard deviation of its logarithm, from the two directions of pairs.
-double noise_alone(const std::map<PairWay, AloneAndBeside>& ways) {
-  std::vector<double> differences;
-  for (const auto& [way, own] : ways) {
-    const auto& [from, to, from_rail, to_rail, kind, both] = way;
-    const auto back = ways.find(PairWay{to, from, to_rail, from_rail, kind, both});
-    if (from > to || back == ways.end()) continue;
-    differences.push_back(std::abs(std::log(own.alone.front() / back->second.alone.front())));
-  }
-  return differences.empty() ? 0 : kDeviationsPerMad * median_of(differences) / std::sqrt(2.0);
-}
-
 /// Counts pairs without a host in common.
 class HostsOfPairs {
  public:
@@ -335,8 +323,6 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
 /// reading alone on only: a pair is measured alone because it was slow, and would seem faster by chance (regression to
 /// the mean).
 SharedLinks compare_alone(const Sweep& sweep) {
-  constexpr double kLargeGain = 0.15;
-  constexpr double kScales = 5;      // of noise: two readings are compared
   constexpr double kShare = 0.25;    // of readings with a large gain: collisions are by chance
   constexpr std::size_t kPairs = 2;  // without a host in common: one host may be slow now and then
   SharedLinks links;
@@ -347,8 +333,6 @@ SharedLinks compare_alone(const Sweep& sweep) {
   HostsOfPairs again;  // slowed for the most part, twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   std::map<PairWay, AloneAndBeside> ways = alone_and_beside(sweep);
-  constexpr double kMostNoise = 0.2;  // few readings alone tell little of it
-  const double noise = std::min(kScales * noise_alone(ways), kMostNoise);
   for (auto& [way, own] : ways) {
     if (own.beside.empty()) continue;
     const Meeting pair{std::get<0>(way), std::get<1>(way)};
@@ -360,7 +344,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
     beside.insert(beside.end(), own.beside.begin(), own.beside.end());
     for (const double rate : own.without_drop) {
       gains.push_back(std::log(alone.back() / rate));
-      large += gains.back() >= std::max(kLargeGain, noise) ? 1 : 0;
+      large += gains.back() >= 2 * kLeastLoad ? 1 : 0;
     }
     links.slowed += large;
     if (large > 0) slowed.add(pair);
@@ -372,7 +356,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  const bool is_usual = median_of(gains) > std::max(kLeastLoad, noise / 2) ||
+  const bool is_usual = median_of(gains) > kLeastLoad ||
                         static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
   links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
   return links;
