@@ -187,8 +187,6 @@ struct NearPairs {
 
 /// With a larger share of slow readings that nothing explains, the conclusion is never kClean.
 constexpr double kMostUnexplained = 0.1;
-/// The same where links are shared, and only readings near each other or alone are left.
-constexpr double kMostUnexplainedAlone = 0.03;
 /// Likewise the share of readings below the minimum that their runs demanded.
 constexpr double kMostBelowAsked = 0.1;
 /// Likewise the share of failed readings that nothing explains.
@@ -240,11 +238,6 @@ struct Verdict {
   std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to judge them
   std::vector<std::string> notes;        ///< for people: caveats
 };
-
-/// With a larger share of slow readings that nothing explains, the conclusion is not kClean.
-[[nodiscard]] inline double most_unexplained(const Verdict& verdict) {
-  return verdict.links.are_shared ? kMostUnexplainedAlone : kMostUnexplained;
-}
 
 /// What counts as slow.
 struct VerdictSettings {

@@ -89,7 +89,7 @@ void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) 
 }
 
 void note_unexplained(const Sweep& sweep, Verdict& verdict) {
-  if (verdict.outliers <= most_unexplained(verdict)) return;
+  if (verdict.outliers <= kMostUnexplained) return;
   verdict.notes.push_back(fmt::format(
       "of the readings outside all findings, {:.0f} % are slow, and no host, pair or group explains them: more "
       "rounds{} may show the cause",
@@ -158,14 +158,13 @@ bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
 Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const PairEffects& pairs,
                      const Verdict& verdict) {
   const bool any_is_sure = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
-    const bool may_be_chance =
-        finding.rate <= 0 && finding.false_alarm >= settings.false_alarm && verdict.failed < verdict.readings;
+    const bool may_be_chance = finding.false_alarm >= settings.false_alarm && verdict.failed < verdict.readings;
     return finding.blame != Blame::kUndecided || !may_be_chance;
   });
   if (any_is_sure) return Judged::kSlow;
   if (!verdict.findings.empty()) return Judged::kUnknown;
   const bool agrees =
-      verdict.outliers <= most_unexplained(verdict) && verdict.failing <= kMostFailing && sweep.not_understood == 0 &&
+      verdict.outliers <= kMostUnexplained && verdict.failing <= kMostFailing && sweep.not_understood == 0 &&
       verdict.below_asked <= kMostBelowAsked && verdict.lasting_change <= kMostLastingChange &&
       !verdict.some_are_faster &&
       (!verdict.groups_are_open || verdict.links.are_shared || verdict.near_pairs || are_all_alike(sweep, verdict));

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cluster/attribution/findings.h"
+#include "cluster/attribution/shared_links.h"
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/thresholds.h"
@@ -154,8 +155,10 @@ class LeafContrasts {
 void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& left_out) {
   std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>, Round> rounds;
   std::map<std::tuple<std::int16_t, std::int16_t, bool>, std::vector<std::pair<std::int32_t, double>>> inside;
+  const std::set<std::int32_t> repeated = are_shared_ ? repeated_rounds(sweep) : std::set<std::int32_t>();
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
+    if (repeated.contains(reading.round)) continue;
     const std::int32_t from = leaf_of(reading.from);
     const std::int32_t to = leaf_of(reading.to);
     if (!has_rate(reading) || from < 0 || to < 0 || (!left_out.empty() && left_out[i] != 0)) continue;

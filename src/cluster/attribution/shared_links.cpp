@@ -178,8 +178,9 @@ struct OfRound {
 std::vector<OfRound> relative_to_rounds(const Sweep& sweep) {
   std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool>, std::vector<OfRound>> rounds;
   const std::int32_t most = most_at_once(sweep);
+  const std::set<std::int32_t> repeated = repeated_rounds(sweep);
   for (const Reading& reading : sweep.readings) {
-    if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
+    if (!has_rate(reading) || !is_beside_others(reading, most) || repeated.contains(reading.round)) continue;
     rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways}].push_back(
         {reading.from, reading.to, std::log(double{reading.rate})});
   }
@@ -356,13 +357,31 @@ SharedLinks compare_alone(const Sweep& sweep) {
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  const bool is_usual = median_of(gains) > kLeastLoad ||
-                        static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
+  const bool is_usual =
+      median_of(gains) > kLeastLoad || static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
   links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
   return links;
 }
 
 }  // namespace
+
+std::set<std::int32_t> repeated_rounds(const Sweep& sweep) {
+  std::map<std::int32_t, std::uint64_t> sums;  // by round: of a number for each pair, as SplitMix64 makes it
+  for (const Reading& reading : sweep.readings) {
+    if (reading.concurrent < 2) continue;
+    const auto [low, high] = std::minmax(reading.from, reading.to);
+    std::uint64_t of_pair = static_cast<std::uint64_t>(low) << 32U | static_cast<std::uint64_t>(high);
+    of_pair = (of_pair ^ (of_pair >> 30U)) * 0xbf58476d1ce4e5b9U;
+    of_pair = (of_pair ^ (of_pair >> 27U)) * 0x94d049bb133111ebU;
+    sums[reading.round] += of_pair ^ (of_pair >> 31U);
+  }
+  std::set<std::uint64_t> known;
+  std::set<std::int32_t> repeated;
+  for (const auto& [round, sum] : sums) {
+    if (!known.insert(sum).second) repeated.insert(round);
+  }
+  return repeated;
+}
 
 SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
   SharedLinks links = compare_alone(sweep);
@@ -390,6 +409,7 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   }
   structure.misplaced.clear();
   structure.is_unplaced.clear();
+  std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
   structure.is_slow_kind.clear();
   if (!structure.levels.empty() && structure.levels.front().is_given) return structure;
   const UpperRates rates(sweep, structure, settings.tolerance);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "cluster/readings.h"
@@ -14,6 +15,10 @@ namespace fabricbench::cluster {
 /// Links are shared if pairs alone are faster than the same pairs beside others, later on, or if hosts are slow
 /// together with all others and fast with each other.
 [[nodiscard]] SharedLinks find_shared_links(const Sweep& sweep, double tolerance);
+
+/// Rounds of the same pairs as an earlier one, as they are measured to find shared links: the same load is no news of
+/// leaves, and the round was chosen because it is slow.
+[[nodiscard]] std::set<std::int32_t> repeated_rounds(const Sweep& sweep);
 
 /// The structure of a sweep with shared links. Groups that were found are dropped if many pairs within them are slow,
 /// since collisions look like groups as well. Hosts that are slow with all others and fast with each other are a group.

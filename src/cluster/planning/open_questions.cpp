@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "cluster/robust.h"
 #include "cluster/thresholds.h"
 #include "common/core/shortened_list.h"
+#include "common/core/shuffle.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
@@ -285,11 +287,16 @@ PlannedRound OpenQuestions::near_again() const {
 }
 
 PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
+  std::vector<std::int32_t> hosts = verdict_.not_judged;
   std::vector<std::int32_t> partners = verdict_.not_judged;
   partners.insert(partners.end(), no_suspects_.begin(), no_suspects_.end());
-  const PairsMet alone(sweep_, true);
+  // Hosts that follow each other are near each other, and would share the same few links.
+  std::mt19937_64 random(static_cast<std::uint64_t>(progress_.last));
+  shuffle(hosts, random);
+  shuffle(partners, random);
+  const PairsMet alone(sweep_, most_pairs);
   RoundBuilder round(alone, progress_.left_out, most_pairs, progress_.last);
-  for (const std::int32_t& host : verdict_.not_judged) round.add({.hosts = one(host), .partners = partners});
+  for (const std::int32_t& host : hosts) round.add({.hosts = one(host), .partners = partners});
   return {.meetings = round.meetings(),
           .why = fmt::format("{} hosts alone, because links are shared", verdict_.not_judged.size())};
 }

@@ -114,9 +114,9 @@ void count_rounds(const Sweep& sweep, const SweepPlan& plan, SweepProgress& prog
 
 }  // namespace
 
-PairsMet::PairsMet(const Sweep& sweep, bool alone) : receivers_(sweep.hosts.size()) {
+PairsMet::PairsMet(const Sweep& sweep, std::int64_t most) : receivers_(sweep.hosts.size()) {
   for (const Reading& reading : sweep.readings) {
-    if (alone && reading.concurrent != 1) continue;
+    if (reading.concurrent > most) continue;
     receivers_[at(reading.from)].push_back(reading.to);
     if (reading.both_ways) receivers_[at(reading.to)].push_back(reading.from);
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "cluster/planning/planner.h"
@@ -14,8 +15,8 @@ namespace fabricbench::cluster {
 /// Which hosts have met, and how often.
 class PairsMet {
  public:
-  /// `alone`: only readings without other pairs at the same time count.
-  explicit PairsMet(const Sweep& sweep, bool alone = false);
+  /// Readings beside up to `most` pairs count.
+  explicit PairsMet(const Sweep& sweep, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
   /// The number of readings from one host to another.
   [[nodiscard]] std::int64_t readings(std::int32_t from, std::int32_t to) const;

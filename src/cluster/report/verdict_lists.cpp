@@ -73,7 +73,7 @@ std::size_t number_of(const Sweep& sweep, const Verdict& verdict, const FindingK
 
 /// Why the verdict is unknown, if there is no finding.
 std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
-  if (verdict.many_slow_pairs || verdict.outliers > most_unexplained(verdict))
+  if (verdict.many_slow_pairs || verdict.outliers > kMostUnexplained)
     return fmt::format("{:.2g} % of the readings are slow, and no host stands out", 100 * verdict.outliers);
   if (verdict.failing > kMostFailing) return "Many readings failed, and nothing explains them";
   if (sweep.not_understood > 0)
