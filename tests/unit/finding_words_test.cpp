@@ -69,7 +69,7 @@ TEST(FindingWords, NameWhatIsSlow) {
             "the path from node02 to node01 is slow; the way back is fine; both hosts are fine with others");
   EXPECT_EQ(said(Blame::kLeaf, {}, kBoth),
             "leaf east (node[01-04]) reaches other leaves at 50 %, sending and receiving; its hosts are fine with each "
-            "other: slow uplinks, or farther away");
+            "other: slow uplinks");
   EXPECT_EQ(said(Blame::kLeafPair, {}, kSends),
             "the path from leaf east (node[01-04]) to leaf west (node[05-08]) is slow, or longer than others; both are "
             "fine with other leaves");
@@ -159,7 +159,7 @@ TEST(FindingWords, SayNoMoreThanIsKnown) {
   finding.fine_elsewhere = false;
   EXPECT_EQ(sentence(sweep, verdict, finding),
             "at least 3 of 4 hosts of leaf east (node[01-04]) reach other leaves at 50 %, sending and receiving: slow "
-            "uplinks, or farther away");
+            "uplinks");
   finding = finding_of(Blame::kDead, {0});
   finding.working_partners = 2;
   finding.has_worked = true;

@@ -301,15 +301,15 @@ void report_slow(Explained& explained, Verdict& verdict) {
   verdict.open_leaves = explained.open_leaves;
   for (const std::int32_t leaf : verdict.open_leaves) {
     verdict.notes.push_back(fmt::format(
-        "the uplinks of {} may be slow: its hosts reach less than others in the same rounds, which the load of so few "
-        "rounds may explain",
+        "the uplinks of {} may be slow: its hosts reach less than others in the same rounds, which the load of these "
+        "rounds may explain too",
         verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).name));
   }
   if (const std::vector<std::int32_t>& hosts = model.structure.may_be_slow_leaf; !hosts.empty()) {
     verdict.may_stand_apart = hosts;
     verdict.notes.push_back(
-        "the suspects reach less than others in the same rounds, as behind slow uplinks, but the load of so few rounds "
-        "may explain it; --locality FILE with the leaf of each host would tell");
+        "the suspects reach less than others in the same rounds, as behind slow uplinks, but the load of these rounds "
+        "may explain it too; --locality FILE with the leaf of each host would tell");
   }
   report_devices(explained.devices, verdict);
   report_rails(model, verdict);

@@ -298,7 +298,7 @@ PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
   RoundBuilder round(alone, progress_.left_out, most_pairs, progress_.last);
   for (const std::int32_t& host : hosts) round.add({.hosts = one(host), .partners = partners});
   return {.meetings = round.meetings(),
-          .why = fmt::format("{} hosts alone, because links are shared", verdict_.not_judged.size())};
+          .why = counted(verdict_.not_judged.size(), "host") + " alone or beside few, because links are shared"};
 }
 
 /// The follow-ups that `is_asked` takes. If they are on one host, the partner is no suspect. Those that show within a

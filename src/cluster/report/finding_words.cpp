@@ -154,11 +154,12 @@ Text leaf(const Told& told) {
   const std::int64_t all = std::ssize(leaf_at(told.verdict, finding.leaf).hosts);
   const std::int64_t slow = std::min({all, finding.direction == Direction::kReceives ? all : finding.sends.slow,
                                       finding.direction == Direction::kSends ? all : finding.receives.slow});
-  return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks, or farther away",
+  return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks{}",
                      slow < all ? fmt::format("at least {} of {} hosts of ", slow, all) : "",
                      group_name(told, finding.leaf), slow < all ? "reach" : "reaches", groups_word(told),
                      percent_text(finding.ratio), ways(finding.direction),
-                     finding.fine_elsewhere ? "; its hosts are fine with each other" : "");
+                     finding.fine_elsewhere ? "; its hosts are fine with each other" : "",
+                     told.verdict.groupings.at(0).is_given ? "" : ", or farther away");
 }
 
 Text leaf_pair(const Told& told) {

@@ -180,8 +180,10 @@ std::string unexplained_text(const Sweep& sweep, const Verdict& verdict) {
 }
 
 std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::string_view title) {
-  std::string text = fmt::format("\n{}: {}, and between them {} of the bandwidth within; {}\n", title,
-                                 counted(grouping.groups.size(), "group"), percent_text(grouping.across),
+  const std::string across = grouping.groups.size() == 1 ? "behind uplinks of its own"
+                                                         : fmt::format("and between them {} of the bandwidth within",
+                                                                       percent_text(grouping.across));
+  std::string text = fmt::format("\n{}: {}, {}; {}\n", title, counted(grouping.groups.size(), "group"), across,
                                  chance_in_words(grouping.false_alarm));
   for (const Group& group : grouping.groups)
     text += fmt::format("    {}: {}\n", printable(group.name), hosts_text(sweep, group.hosts));
@@ -212,8 +214,8 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
     if (!grouping.is_given)
       text += groups_text(sweep, grouping, "Groups of hosts in the readings");
     else if (grouping.across <= kHardlyLess)
-      text += fmt::format("\nBetween leaves, a pair reaches {} of the bandwidth within a leaf.\n",
-                          percent_text(grouping.across));
+      text += fmt::format("\nBetween leaves, a pair reaches {} of the bandwidth within a leaf{}.\n",
+                          percent_text(grouping.across), verdict.links.are_shared ? ", among all others" : "");
   }
   if (const auto& near = verdict.near_pairs)
     text += fmt::format(
@@ -238,8 +240,12 @@ std::string strata_name(const Sweep& sweep, const Verdict& verdict, const std::v
     text += ", " + rails_text(sweep, strata, &Stratum::from_rail) + to;
   if (first.both_ways) text += ", both directions together";
   if (!verdict.groupings.empty()) {
-    const std::string_view group = verdict.groupings.front().is_given ? "leaf" : "group";
-    text += first.distance == 0 ? fmt::format(", within a {}", group) : fmt::format(", to another {}", group);
+    const Grouping& groups = verdict.groupings.front();
+    const std::string_view group = groups.is_given ? "leaf" : "group";
+    if (groups.groups.size() == 1)
+      text += first.distance == 0 ? ", not over the uplinks of the group" : ", over the uplinks of the group";
+    else
+      text += first.distance == 0 ? fmt::format(", within a {}", group) : fmt::format(", to another {}", group);
     if (first.distance > 0 && verdict.groupings.size() > 1)
       text += fmt::format(", {} apart", counted(first.distance, "level"));
   }
@@ -293,10 +299,14 @@ std::string shared_links_text(const SharedLinks& links) {
                                        rate_text(links.alone), rate_text(links.beside));
   if (!links.are_shared)
     return text + (links.slowed == 0 && share >= kHardlyLess ? ": other pairs are not the cause.\n" : ".\n");
-  const std::string all_at_once = fmt::format(
-      " Where all hosts send at once, as in training, these get at most {} of their bandwidth.", percent_text(share));
+  const std::string how_much =
+      share < kHardlyLess
+          ? fmt::format(" Where all hosts send at once, as in training, these get at most {} of their bandwidth.",
+                        percent_text(share))
+          : fmt::format(" Of {} among all others, {} {} clearly slower.", counted(links.readings, "reading"),
+                        links.slowed, links.slowed == 1 ? "was" : "were");
   return fmt::format("{}: links are shared.{}\n    Hosts are judged by readings with near hosts, or alone.\n", text,
-                     share < kHardlyLess ? all_at_once : "");
+                     how_much);
 }
 
 std::string measured_text(const Sweep& sweep, const Verdict& verdict, double tolerance, bool all) {
