@@ -10,6 +10,7 @@
 
 #include "cluster/open_groups.h"
 #include "cluster/readings.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 
@@ -186,9 +187,9 @@ struct NearPairs {
 };
 
 /// With a larger share of slow readings that nothing explains, the conclusion is never kClean.
-constexpr double kMostUnexplained = 0.1;
+constexpr double kMostUnexplained = kExceptions;
 /// Likewise the share of readings below the minimum that their runs demanded.
-constexpr double kMostBelowAsked = 0.1;
+constexpr double kMostBelowAsked = kExceptions;
 /// Likewise the share of failed readings that nothing explains.
 constexpr double kMostFailing = 0.02;
 /// Whether pairs of one round share links: what pairs reach alone, and beside others later on.

@@ -21,6 +21,7 @@
 #include "cluster/attribution/shared_links.h"
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
@@ -59,11 +60,10 @@ void note_drops(const Model& model, Verdict& verdict) {
 
 /// Notes how much the network as a whole changes with time.
 void note_drift(const Model& model, Verdict& verdict) {
-  constexpr double kShort = 0.3;  // share of the time: a busy period is shorter
   if (model.drift.empty()) return;
   std::vector<double> drift = model.drift;
-  const double low = quantile(drift, kShort);
-  verdict.lasting_change = -std::expm1(low - quantile(drift, 1 - kShort));
+  const double low = quantile(drift, 1 - kUpper);
+  verdict.lasting_change = -std::expm1(low - quantile(drift, kUpper));
   const auto [lowest, highest] = std::minmax_element(model.drift.begin(), model.drift.end());
   const double change = -std::expm1(*lowest - *highest);
   if (change <= model.settings.tolerance / 2) return;

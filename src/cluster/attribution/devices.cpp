@@ -16,12 +16,11 @@
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
 
-/// A device needs so many slow hosts for each host that is fast over it.
-constexpr std::size_t kSlowToFast = 4;
 /// Minimum number of readings over other devices to know a host's own speed.
 constexpr std::size_t kEnoughElsewhere = 2;
 
@@ -130,7 +129,8 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
 
 bool is_suspect(const Model& model, const Suspicion& suspicion, std::int32_t needed) {
   if (!is_slow_unit(model, suspicion.score, needed) || suspicion.score.slow_hosts < 2) return false;
-  if (kSlowToFast * suspicion.fast_hosts.size() > suspicion.slow_hosts.size()) return false;
+  const auto fast = static_cast<double>(suspicion.fast_hosts.size());
+  if (fast > (1 - kMost) * static_cast<double>(suspicion.slow_hosts.size())) return false;
   return suspicion.slow_hosts.size() > 1 || !suspicion.fast_elsewhere.empty();
 }
 

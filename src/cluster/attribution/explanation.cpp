@@ -37,9 +37,8 @@ Explained explain_without(const Sweep& sweep, const VerdictSettings& settings, s
 /// If a third of the hosts or more are `slow`, readings cannot tell which kind is healthy. Returns whether these kinds
 /// are new.
 bool set_kinds(std::vector<char> slow, Structure& structure) {
-  constexpr std::ptrdiff_t kThird = 3;
   const auto hosts = std::count(slow.begin(), slow.end(), 1);
-  if (hosts < 2 || kThird * hosts < std::ssize(slow)) return false;
+  if (hosts < 2 || 3 * hosts < std::ssize(slow)) return false;
   return std::exchange(structure.is_slow_kind, slow) != slow;
 }
 

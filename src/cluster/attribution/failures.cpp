@@ -12,6 +12,7 @@
 #include "cluster/attribution/units.h"
 #include "cluster/disjoint_sets.h"
 #include "cluster/sorted_unique.h"
+#include "cluster/thresholds.h"
 #include "common/core/distributions.h"
 
 namespace fabricbench::cluster {
@@ -19,8 +20,6 @@ namespace {
 
 /// With fewer partners that work, a partner or the path may be to blame.
 constexpr std::size_t kPartnersToBlame = 2;
-/// A rail is dead if so many of its hosts work over other rails. With fewer, their NICs are dead.
-constexpr std::ptrdiff_t kHostsOfDeadRail = 3;
 
 using Hosts = std::vector<std::int32_t>;
 using Pair = std::pair<std::int32_t, std::int32_t>;
@@ -106,7 +105,7 @@ bool is_dead_rail(const AttemptTable& table, const Attempts& attempts, FailureRu
                              [&](const Attempts& other) { return other.last_success > attempts.last_success; }) > 0;
   });
   run.finding.working_partners = elsewhere;
-  return elsewhere >= kHostsOfDeadRail && 2 * elsewhere > std::ssize(run.units) && run.rounds.size() > 1;
+  return elsewhere >= kSeveral && 2 * elsewhere > std::ssize(run.units) && run.rounds.size() > 1;
 }
 
 /// Whether units of a host fail with partners that work; with just one, if they never worked. In one direction: while

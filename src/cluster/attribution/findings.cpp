@@ -356,10 +356,10 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
 
 std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
   // Power: all but one in a thousand units with twice the tolerance are detected (three standard errors of the median).
-  constexpr double kEnough = 10;  // at most so many are demanded, though with much noise they detect less
   const double gap = std::log1p(-settings.tolerance) - std::log1p(-std::min(2 * settings.tolerance, 0.9));
   const double wanted = std::pow(kErrors * kMedianOverMeanError * scale / gap, 2);
-  const double demanded = wanted > kHopeless ? wanted : std::min(wanted, kEnough);
+  const double demanded =
+      wanted > kHopeless ? wanted : std::min(wanted, kMany / 2.0);  // with much noise they detect less
   return std::max(settings.partners, static_cast<std::int32_t>(std::ceil(std::min(demanded, 1e6))));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
@@ -24,11 +25,6 @@ constexpr std::size_t kFewReadings = 12;
 /// The variance of upper_bound_of_most, in scales, times the number of values: p (1 - p) over the squared density of
 /// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;
-/// Minimum number of pairs of a round in which everything was slow. In a round with as many pairs as any, two suffice,
-/// since few hosts cannot have more.
-constexpr std::size_t kPairsOfDrop = 3;
-constexpr std::size_t kPairsOfFullDrop = 2;
-
 double drop_of(const Model& model, const Reading& reading) {
   const auto drop = model.drops.find({reading.kind, reading.round});
   return drop == model.drops.end() ? 0 : drop->second;
@@ -231,12 +227,12 @@ double scatter_of(const std::vector<double>& drift) {
 /// The drift for readings under light load. Behind the last full round it is the median level of the last rounds, or
 /// that of the very last ones, whichever is lower.
 LightLoadDrift light_load_drift_of(FullRounds full) {
-  constexpr std::ptrdiff_t kLastRounds = 12;
   LightLoadDrift drift;
   if (full.rounds.empty()) return drift;
   drift.usual = medians_about(full.drift);
   drift.scatter = scatter_of(full.drift);
-  std::vector<double> last(full.drift.end() - std::min(kLastRounds, std::ssize(full.drift)), full.drift.end());
+  std::vector<double> last(full.drift.end() - std::min<std::ptrdiff_t>(kMany, std::ssize(full.drift)),
+                           full.drift.end());
   drift.usual.back() = std::min(drift.usual.back(), median_of(last));
   drift.rounds = std::move(full.rounds);
   return drift;
@@ -273,12 +269,12 @@ void find_drops(Model& model) {
     if (point.lightly_loaded || !model.is_clean(point)) continue;
     Round& round = rounds[{reading.kind, reading.round}];
     round.residuals.push_back(point.residual);
-    if (round.pairs.size() < kPairsOfDrop) round.pairs.insert(std::minmax(reading.from, reading.to));
+    if (round.pairs.size() < kSeveral) round.pairs.insert(std::minmax(reading.from, reading.to));
     round.at_once = reading.concurrent;
   }
   for (auto& [key, round] : rounds) {
     const bool is_full = most > 1 && round.at_once == most;
-    if (round.pairs.size() < (is_full ? kPairsOfFullDrop : kPairsOfDrop)) continue;
+    if (round.pairs.size() < (is_full ? 2 : kSeveral)) continue;  // few hosts cannot have more
     if (upper_bound_of_most(round.residuals) < model.slow) model.drops[key] = median_of(round.residuals);
   }
   // If most rounds are like that, it is the usual level.

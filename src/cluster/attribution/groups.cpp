@@ -23,13 +23,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Of two groups, slow uplinks are likely if the larger one has at least so many times the hosts of the smaller one,
-/// and if the rate between them is at most this share of the rate within.
-constexpr std::size_t kMuchSmaller = 3;
-constexpr double kMuchSlower = 0.7;
-/// If at most one in so many hosts is unplaced, each of them has a follow-up of its own.
-constexpr std::int64_t kFewUnplaced = 4;
-
 Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
   Grouping grouping;
   grouping.groups.resize(static_cast<std::size_t>(level.parts));
@@ -72,7 +65,7 @@ void follow_up_unplaced(const Model& model, Verdict& verdict) {
   const std::vector<char>& unplaced = model.structure.is_unplaced;
   const auto number = std::count(unplaced.begin(), unplaced.end(), 1);
   if (number == 0) return;
-  const bool few = kFewUnplaced * number <= static_cast<std::int64_t>(unplaced.size());
+  const bool few = static_cast<double>(number) <= (1 - kMost) * static_cast<double>(unplaced.size());
   if (!few || !model.structure.levels.empty()) {
     verdict.groups_are_open = true;
     return;
@@ -201,8 +194,6 @@ bool is_any_pair_faster(const Model& model, double least) {
   });
 }
 
-constexpr std::size_t kFewestNear = 10;
-
 /// Pairs that are clearly faster than others.
 struct FastPairs {
   std::vector<double> rates;                          ///< means
@@ -253,7 +244,6 @@ std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<c
 /// Whether fast pairs form small groups: they are fast each time, they connect few hosts each, and two hosts that are
 /// near a third one are near each other.
 bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_t hosts) {
-  constexpr std::size_t kMostHosts = 16;
   const auto are_few = [](std::size_t exceptions, std::size_t all) {
     return static_cast<double>(exceptions) <= 1 + kExceptions * static_cast<double>(all);
   };
@@ -263,7 +253,7 @@ bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_
   std::size_t open_triads = 0;
   for (std::int32_t host = 0; host < hosts; ++host) {
     const std::vector<std::int32_t>& near = fast.neighbours[static_cast<std::size_t>(host)];
-    if (visited[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, visited) > kMostHosts) return false;
+    if (visited[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, visited) > kMany) return false;
     for (std::size_t i = 0; i < near.size(); ++i) {
       for (std::size_t j = i + 1; j < near.size(); ++j) {
         const auto [first, second] = std::minmax(near[i], near[j]);
@@ -296,17 +286,17 @@ void report_groups(const Model& model, Verdict& verdict) {
 void report_small_group(const Model& model, Verdict& verdict) {
   const std::vector<Nearness>& levels = model.structure.levels;
   if (levels.size() != 1 || levels.front().is_given || levels.front().parts != 2) return;
-  if (levels.front().across > kMuchSlower || verdict.groups_are_open) return;
+  if (levels.front().across > kMost || verdict.groups_are_open) return;
   const std::vector<Group>& groups = verdict.groupings.front().groups;
   const std::int32_t small = groups[0].hosts.size() < groups[1].hosts.size() ? 0 : 1;
   const std::size_t hosts = groups[static_cast<std::size_t>(small)].hosts.size();
-  if (groups[static_cast<std::size_t>(1 - small)].hosts.size() < kMuchSmaller * hosts) return;
+  if (groups[static_cast<std::size_t>(1 - small)].hosts.size() < 3 * hosts) return;  // either may have the slow uplinks
   const Way within = way_between(model, levels.front(), 1 - small, 1 - small);
   const Way out = way_between(model, levels.front(), small, 1 - small);
   const Way in = way_between(model, levels.front(), 1 - small, small);
   if (within.rate <= 0) return;
-  const bool sends = out.readings > 0 && out.rate < kMuchSlower * within.rate;
-  const bool receives = in.readings > 0 && in.rate < kMuchSlower * within.rate;
+  const bool sends = out.readings > 0 && out.rate < kMost * within.rate;
+  const bool receives = in.readings > 0 && in.rate < kMost * within.rate;
   if (!sends || !receives) return;  // slow in one direction only: no second hall, and blamed as other faults are
   verdict.may_stand_apart = groups[static_cast<std::size_t>(small)].hosts;
   verdict.notes.push_back(fmt::format(
@@ -343,7 +333,7 @@ std::optional<NearPairs> find_near_pairs(const Model& model) {
     if (!point.lightly_loaded) add(model, point, pairs[pair_of(model, point)]);
   }
   const FastPairs fast = fast_pairs(model, pairs);
-  if (fast.rates.size() < kFewestNear || !are_small_groups(fast, pairs, model.ids.hosts)) return std::nullopt;
+  if (fast.rates.size() < kMany / 2 || !are_small_groups(fast, pairs, model.ids.hosts)) return std::nullopt;
   if (std::abs(fast.median_among_hosts) > -model.slow / 2) return std::nullopt;
   return NearPairs{static_cast<std::int64_t>(fast.rates.size()), static_cast<std::int64_t>(pairs.size()),
                    std::expm1(fast.median)};
@@ -352,9 +342,8 @@ std::optional<NearPairs> find_near_pairs(const Model& model) {
 bool any_are_faster(const Model& model) { return is_any_pair_faster(model, -model.slow); }
 
 bool are_two_kinds(const Model& model) {
-  constexpr double kFaster = 0.22;  // a quarter: what few pairs reach alone is no more precise
   // Rails of a host may share its PCIe link, alone as well.
-  return model.sweep->rails.size() == 1 && is_any_pair_faster(model, kFaster);
+  return model.sweep->rails.size() == 1 && is_any_pair_faster(model, 2 * kLeastLoad);
 }
 
 }  // namespace fabricbench::cluster

@@ -299,15 +299,16 @@ bool LeafContrasts::is_slow_inside(const LeafWay& way, const Contrast& contrast)
 
 /// Whether most hosts of a way are slow, whatever chance says.
 bool LeafContrasts::is_slow(const LeafWay& way, const Contrast& contrast) const {
-  constexpr double kHalf = 0.51;
   if (contrast.mean > (are_shared_ ? -kLeastLoad : slow_) || is_slow_inside(way, contrast)) return false;
   const PartnerCount from = hosts_of(way, contrast, true);
   const PartnerCount to = hosts_of(way, contrast, false);
-  const auto are = [](double share, const PartnerCount& hosts) {
-    return hosts.shown >= kLeastHosts && static_cast<double>(hosts.slow) >= share * static_cast<double>(hosts.shown);
+  const auto are = [](bool most, const PartnerCount& hosts) {
+    if (hosts.shown < kLeastHosts) return false;
+    return most ? static_cast<double>(hosts.slow) >= kMost * static_cast<double>(hosts.shown)
+                : 2 * hosts.slow > hosts.shown;
   };
   // Of a leaf, half of the others are slow with it too: else it is the path to one of them.
-  return are(way.from == LeafWay::kAny ? kHalf : kMost, from) && are(way.to == LeafWay::kAny ? kHalf : kMost, to);
+  return are(way.from != LeafWay::kAny, from) && are(way.to != LeafWay::kAny, to);
 }
 
 Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, const Contrast& back) const {
@@ -347,10 +348,7 @@ Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, 
 /// The slowest of these ways, which is then explained. With two leaves, what one sends the other receives: the smaller
 /// leaf is blamed.
 std::optional<Finding> LeafContrasts::worst(bool of_paths) {
-  constexpr double kAsMuch = 0.95;
-  constexpr double kUnlikely = 0.05;  // where too few of its hosts are seen to be slow, as with one of its uplinks
-  constexpr double kStricter = 0.01;  // loads are no normal noise, and the same pairs are on all rails
-  const double false_alarm = (are_shared_ ? kStricter : 1) * settings_.false_alarm;
+  const double false_alarm = (are_shared_ ? settings_.false_alarm : 1) * settings_.false_alarm;
   std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
   const auto size_of = [&](const LeafWay& way) {
     return std::count(leaves_.part_of.begin(), leaves_.part_of.end(), way.leaf());
@@ -361,10 +359,13 @@ std::optional<Finding> LeafContrasts::worst(bool of_paths) {
     if (each->second.mean > slow_) continue;
     each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
     const bool are_its_hosts = is_slow(each->first, each->second);
-    if (are_shared_ && each->second.chance < (are_its_hosts ? kLikely : kUnlikely)) open_.insert(each->first.leaf());
+    if (are_shared_ && each->second.chance < (are_its_hosts ? kLikely : settings_.false_alarm))
+      open_.insert(each->first.leaf());
     if (each->second.chance >= false_alarm || !are_its_hosts) continue;
-    const bool is_worse = found == contrasts.end() || each->second.mean < found->second.mean / kAsMuch;
-    const bool is_smaller = found != contrasts.end() && each->second.mean < found->second.mean * kAsMuch &&
+    const bool is_worse =
+        found == contrasts.end() || each->second.mean < found->second.mean / (1 - settings_.tolerance);
+    const bool is_smaller = found != contrasts.end() &&
+                            each->second.mean < found->second.mean * (1 - settings_.tolerance) &&
                             size_of(each->first) < size_of(found->first);
     if (is_worse || is_smaller) found = each;
   }

@@ -124,13 +124,12 @@ std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
 
 /// The groups that a host was not measured with; none if these are many.
 std::set<std::int32_t> groups_not_met(const Model& model, std::int32_t host) {
-  constexpr std::size_t kMost = 8;
   std::set<std::int32_t> groups;
   for (std::int32_t part = 0; part < model.structure.levels.front().parts; ++part) groups.insert(groups.end(), part);
   for (const std::int32_t effect : effects_of(model, host)) {
     for (const Entry entry : model.entries_of(effect)) groups.erase(model.part_of(model.ids.host(entry.other)));
   }
-  return groups.size() > kMost ? std::set<std::int32_t>() : groups;
+  return groups.size() > kFew ? std::set<std::int32_t>() : groups;
 }
 
 /// The groups that a host that may be alone may still be in. A host that is assigned to a group without being near it
@@ -145,10 +144,9 @@ std::set<std::int32_t> groups_it_may_have(const Model& model, std::int32_t host)
 /// and a host may have met only the other one.
 bool are_around_each_other(const Structure& structure, const std::vector<std::int32_t>& sizes, std::int32_t a,
                            std::int32_t b) {
-  constexpr std::int32_t kMostAround = 64;
   if (structure.levels.size() < 2) return false;
   const std::int32_t part = structure.levels[1].common_part(a, b);
-  return part >= 0 && sizes[static_cast<std::size_t>(part)] <= kMostAround;
+  return part >= 0 && sizes[static_cast<std::size_t>(part)] <= kMany;
 }
 
 /// Open groups, with each host as a group by itself: pairs of a lone host (ascending) and a host that it may be near,

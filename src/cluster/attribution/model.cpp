@@ -11,6 +11,7 @@
 
 #include "cluster/network_load.h"
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -19,8 +20,6 @@ namespace {
 /// errors of the number of slow ones are added as well.
 constexpr double kImaginedReadings = 60;
 constexpr double kImaginedSlow = 0.4;
-/// Minimum number of readings in a window of time, so that its median is precise enough.
-constexpr std::int64_t kReadingsPerWindow = 24;
 
 using StratumKey = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>;
 
@@ -178,7 +177,7 @@ std::map<KindAndRound, std::int32_t> windows_of(const std::map<KindAndRound, std
   std::int32_t kind = -1;
   for (const auto& [key, count] : readings) {
     std::int64_t& rest = left[key.first];
-    if (key.first != kind || (inside >= kReadingsPerWindow && rest >= kReadingsPerWindow)) {
+    if (key.first != kind || (inside >= kMany && rest >= kMany)) {
       ++window;
       inside = 0;
       kind = key.first;
@@ -237,9 +236,6 @@ void list_entries(Model& model) {
   model.entries.resize(by_partner.size());
   for (const Entry entry : by_partner) model.entries[next[own_effect(entry)]++] = entry;
 }
-
-/// Parts of the cluster have to differ by this share of the tolerance, as logarithms.
-constexpr double kShareOfTolerance = 0.8;
 
 /// Rates over expected rates. Of each slower host: with faster hosts, or with all if it met no faster one. Of the
 /// faster hosts: with each other.
@@ -340,8 +336,9 @@ bool is_alike(const Stratum& a, const Stratum& b) {
          std::tuple(b.kind, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
 }
 
+/// Parts of the cluster have to differ by most of the tolerance.
 Structure structure_of(const Sweep& sweep, const VerdictSettings& settings, const std::vector<char>& left_out) {
-  return find_structure(sweep, -kShareOfTolerance * std::log1p(-settings.tolerance), left_out);
+  return find_structure(sweep, -kMost * std::log1p(-settings.tolerance), left_out);
 }
 
 Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure structure, std::vector<char> left_out,

@@ -22,7 +22,6 @@ namespace {
 
 /// A path that is slow now and then is slow in this share of its readings, or more.
 constexpr double kShareOfUnsteady = 0.15;
-constexpr std::int64_t kTooManyAtLeast = 10;
 
 using Flow = std::pair<std::int32_t, std::int32_t>;  // sender and receiver, or the lower and the higher of kEither
 using Points = std::vector<const Point*>;
@@ -278,8 +277,6 @@ bool is_explained(const Model& model, const TwoWays& ways, const std::vector<dou
 /// Whether an effect is fine with other partners: its readings with them are slow no more often than usual, and would
 /// hardly be so if the host were slow with everybody as often as with this partner.
 bool is_fine_with_others(const Model& model, std::int32_t effect, std::int32_t partner, const PairEffect& pair) {
-  constexpr double kHardly = 0.01;
-  constexpr double kSeldom = 0.05;
   std::int64_t others = 0;
   std::int64_t slow = 0;
   for (const Entry entry : model.entries_of(effect)) {
@@ -290,7 +287,8 @@ bool is_fine_with_others(const Model& model, std::int32_t effect, std::int32_t p
   }
   const double share = static_cast<double>(pair.slow) / static_cast<double>(pair.readings);
   const double usual = model.tail.below(model.slow, model.scale_of(model.point_of(model.entries_of(effect).front())));
-  return 1 - binomial_tail(others, share, slow + 1) < kHardly && binomial_tail(others, usual, slow) > kSeldom;
+  return 1 - binomial_tail(others, share, slow + 1) < model.settings.false_alarm &&
+         binomial_tail(others, usual, slow) > model.settings.false_alarm;
 }
 
 /// Asks for readings of both hosts of a path with others, where `needs` holds for an effect and its partner's. Returns
@@ -357,7 +355,7 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units, const Comin
   const auto unsettled = std::count_if(result.pairs.begin(), result.pairs.end(),
                                        [](const PairEffect& pair) { return pair.state != PairState::kNoise; });
   result.too_many =
-      unsettled > kTooManyAtLeast && static_cast<double>(unsettled) > kExceptions * static_cast<double>(flows.number());
+      unsettled > kMany && static_cast<double>(unsettled) > kExceptions * static_cast<double>(flows.number());
   return result;
 }
 

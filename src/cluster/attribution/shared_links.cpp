@@ -143,6 +143,7 @@ class UpperRates {
     for (auto& [side, own] : of_hosts) usual_[side] = upper_median(own);
   }
 
+  [[nodiscard]] double tolerance() const { return tolerance_; }
   /// Whether a reading is as fast as that, on one of its sides.
   [[nodiscard]] bool is_reached(const Reading& reading) const {
     return is_reached(reading, false) || is_reached(reading, true);
@@ -215,7 +216,8 @@ std::vector<double> means_of(const std::vector<OfRound>& readings, const std::ve
 
 /// Two classes of hosts by their means.
 struct Classes {
-  std::array<std::vector<double>, 2> means;  // of the others, and of those apart
+  static constexpr double kLeastScatter = 0.003;  // a simulator's readings may have no noise
+  std::array<std::vector<double>, 2> means;       // of the others, and of those apart
   Classes(const std::vector<double>& by_host, const std::vector<char>& is_apart) {
     for (std::size_t host = 0; host < by_host.size(); ++host)
       means.at(is_apart[host] != 0 ? 1 : 0).push_back(by_host[host]);
@@ -229,7 +231,6 @@ struct Classes {
   }
   /// Between the two: midway, or as far from each as its means scatter.
   [[nodiscard]] double limit(bool by_scatter) const {
-    constexpr double kLeastScatter = 0.003;
     if (!by_scatter) return (mean(means[0]) + mean(means[1])) / 2;
     const double scatter = kLeastScatter + std::sqrt(squares(0) / static_cast<double>(means[0].size()));
     const double apart = kLeastScatter + std::sqrt(squares(1) / static_cast<double>(means[1].size()));
@@ -238,11 +239,10 @@ struct Classes {
   /// By how many nats two classes describe the means better than one does, less the choice of the hosts; times how far
   /// the nearest hosts of the two are from each other, as a share of the distance of their centres.
   [[nodiscard]] double gain() const {
-    constexpr double kLeastVariance = 1e-5;
     const auto hosts = static_cast<double>(all());
     const auto apart = static_cast<double>(means[1].size());
     const double distance = mean(means[0]) - mean(means[1]);
-    const double within = squares(0) + squares(1) + hosts * kLeastVariance;
+    const double within = squares(0) + squares(1) + hosts * kLeastScatter * kLeastScatter;
     const double between = apart * (hosts - apart) / hosts * distance * distance;
     const double choices = std::lgamma(hosts + 1) - std::lgamma(apart + 1) - std::lgamma(hosts - apart + 1);
     const double gap = std::ranges::min(means[0]) - std::ranges::max(means[1]);
@@ -274,7 +274,6 @@ std::vector<char> slower_class(const std::vector<OfRound>& readings, std::size_t
 
 /// Whether hosts in one part reach what others do and what is reached alone, for the most part.
 bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates& rates) {
-  constexpr double kNearly = 0.95;
   std::vector<double> within;
   std::vector<double> others;
   std::size_t fast = 0;
@@ -286,7 +285,7 @@ bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates
     fast += from && rates.is_reached(reading) ? 1 : 0;
   }
   return within.size() > 1 && !others.empty() && 2 * fast > within.size() &&
-         median_of(within) >= kNearly * median_of(others);
+         median_of(within) >= (1 - rates.tolerance()) * median_of(others);
 }
 
 /// Healthy fabrics reach 7, since a schedule's pairs spread unevenly over leaves.
@@ -324,7 +323,6 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
 /// reading alone on only: a pair is measured alone because it was slow, and would seem faster by chance (regression to
 /// the mean).
 SharedLinks compare_alone(const Sweep& sweep) {
-  constexpr double kShare = 0.25;    // of readings with a large gain: collisions are by chance
   constexpr std::size_t kPairs = 2;  // without a host in common: one host may be slow now and then
   SharedLinks links;
   std::vector<double> gains;
@@ -357,8 +355,8 @@ SharedLinks compare_alone(const Sweep& sweep) {
   if (gains.empty()) return links;
   links.alone = median_of(alone);
   links.beside = median_of(beside);
-  const bool is_usual =
-      median_of(gains) > kLeastLoad || static_cast<double>(links.slowed) >= kShare * static_cast<double>(gains.size());
+  const bool is_usual = median_of(gains) > kLeastLoad ||
+                        static_cast<double>(links.slowed) >= (1 - kMost) * static_cast<double>(gains.size());
   links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
   return links;
 }

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
-constexpr std::int64_t kTwice = 4;          // readings of a pair, of both directions
 
 std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
   std::vector<std::int32_t> group_of(hosts, -1);
@@ -255,7 +254,7 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
     for (const Group& group : verdict_.groupings[level].groups) {
       for (const std::int32_t& host : group.hosts) {
         if (met[at(host)] < partners)
-          wanted.push_back({met[at(host)], {one(host), group.hosts, not_judged.contains(host) ? kTwice : 1}});
+          wanted.push_back({met[at(host)], {one(host), group.hosts, not_judged.contains(host) ? kFew : 1}});
       }
     }
     std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -277,7 +276,7 @@ PlannedRound OpenQuestions::near_again() const {
   std::vector<WantedPair> asked;
   for (const FollowUp& each : verdict_.follow_ups) {
     if (each.other < 0) {
-      asked.push_back({one(each.host), mates(each.host), each.by_everybody ? WantedPair::kAny : kTwice, &each});
+      asked.push_back({one(each.host), mates(each.host), each.by_everybody ? WantedPair::kAny : kFew, &each});
     } else if (std::ranges::count(mates(each.host), each.other) > 0) {
       asked.push_back({one(each.host), one(each.other), WantedPair::kAny, &each});
     }

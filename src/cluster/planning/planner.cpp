@@ -16,6 +16,7 @@
 #include "cluster/planning/round_builder.h"
 #include "cluster/planning/sweep_progress.h"
 #include "cluster/robust.h"
+#include "cluster/thresholds.h"
 #include "common/core/distributions.h"
 #include "common/core/shortened_list.h"
 
@@ -309,7 +310,7 @@ class NextRound {
   /// which one is slow now and then.
   [[nodiscard]] bool may_repeat() const { return progress_.taking_part() >= 4 && schedule_.parts() == 1; }
 
-  static constexpr std::int64_t kPartners = 4;  // of its group raise a suspicion against a host; follow-ups decide
+  static constexpr std::int64_t kPartners = kFew;  // of its group raise a suspicion against a host; follow-ups decide
 
   const SweepPlan& plan_;
   const Schedule& schedule_;
