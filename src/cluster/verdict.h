@@ -132,7 +132,7 @@ inline constexpr double kMuchNoise = 0.08;
 /// A set of comparable readings.
 struct Stratum {
   /// A centre from fewer pairs is not trusted.
-  static constexpr std::int32_t kPairsOfNorm = 3;
+  static constexpr std::int32_t kPairsOfNorm = kSeveral;
   std::int16_t kind = 0;
   std::int16_t from_rail = 0;
   std::int16_t to_rail = 0;

@@ -61,9 +61,6 @@ bool shows(const Model& model, double cap, double centre) { return centre + mode
 /// The deficit of a reading as a share of the deficit at the cap: 1 at the cap, 0 at the centre.
 double share_missing(double residual, double cap, double centre) { return residual / (cap - centre); }
 
-/// A host with a higher median share is slow.
-constexpr double kSlowShare = 0.5;
-
 /// A host's median share over other devices of the same kind, from readings in which the cap would show; nothing if
 /// there are too few.
 std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& effect, std::int32_t host, double cap) {
@@ -107,12 +104,12 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
   }
   std::vector<std::int32_t> by_themselves;  // slow over other devices too
   for (auto& [host, of_host] : shares) {
-    if (median_of(of_host) < kSlowShare) {
+    if (median_of(of_host) < 0.5) {
       suspicion.fast_hosts.push_back(host);
       continue;
     }
     const std::optional<double> elsewhere = share_elsewhere(model, effect, host, cap);
-    if (elsewhere && *elsewhere > kSlowShare) {
+    if (elsewhere && *elsewhere > 0.5) {
       by_themselves.push_back(host);
       continue;
     }

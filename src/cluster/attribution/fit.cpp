@@ -21,7 +21,7 @@ constexpr double kLeastScale = 0.01;
 /// The scale if there are fewer readings than kFewReadings. Of so few the slow ones are left out: the median of three
 /// may be slow.
 constexpr double kUsualScale = 0.03;
-constexpr std::size_t kFewReadings = 12;
+constexpr std::size_t kFewReadings = kMany / 2;
 /// The variance of upper_bound_of_most, in scales, times the number of values: p (1 - p) over the squared density of
 /// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;

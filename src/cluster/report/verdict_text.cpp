@@ -164,12 +164,11 @@ double explained_share(const Verdict& verdict, const std::array<std::int32_t, 2>
 
 /// Paths at less than half of the usual rate, and of what findings on their hosts explain.
 std::string unexplained_text(const Sweep& sweep, const Verdict& verdict) {
-  constexpr double kHalf = 0.5;
   if (verdict.judged == Judged::kClean) return "";
   std::vector<std::array<std::int32_t, 2>> paths;
   double least = 1;
   for (const auto& [path, share] : path_shares(sweep, verdict)) {
-    if (share >= kHalf || share >= kHalf * explained_share(verdict, path)) continue;
+    if (share >= 0.5 || share >= 0.5 * explained_share(verdict, path)) continue;
     paths.push_back(path);
     least = std::min(least, share);
   }
