@@ -178,12 +178,14 @@ std::string unexplained_text(const Sweep& sweep, const Verdict& verdict) {
                      percent_text(least), paths_text(sweep, std::move(paths), false));
 }
 
-std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::string_view title) {
+/// `under_load`: links are shared, which blurs groups.
+std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::string_view title, bool under_load) {
   const std::string across = grouping.groups.size() == 1 ? "behind uplinks of its own"
                                                          : fmt::format("and between them {} of the bandwidth within",
                                                                        percent_text(grouping.across));
   std::string text = fmt::format("\n{}: {}, {}; {}\n", title, counted(grouping.groups.size(), "group"), across,
-                                 chance_in_words(grouping.false_alarm));
+                                 under_load ? "single hosts may be in the wrong group, since links are shared"
+                                            : chance_in_words(grouping.false_alarm));
   for (const Group& group : grouping.groups)
     text += fmt::format("    {}: {}\n", printable(group.name), hosts_text(sweep, group.hosts));
   return text;
@@ -208,10 +210,11 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
   const std::string_view locality = sweep.leaf_of.empty() ? ", or give the leaf or rack of each host (--locality)" : "";
   std::string text = verdict.kinds ? kinds_text(sweep, *verdict.kinds) : "";
   if (verdict.contradiction)
-    text += groups_text(sweep, *verdict.contradiction, "The readings contradict --locality; they show other groups");
+    text += groups_text(sweep, *verdict.contradiction, "The readings contradict --locality; they show other groups",
+                        verdict.links.are_shared);
   for (const Grouping& grouping : verdict.groupings) {
     if (!grouping.is_given)
-      text += groups_text(sweep, grouping, "Groups of hosts in the readings");
+      text += groups_text(sweep, grouping, "Groups of hosts in the readings", verdict.links.are_shared);
     else if (grouping.across <= kHardlyLess)
       text += fmt::format("\nBetween leaves, a pair reaches {} of the bandwidth within a leaf{}.\n",
                           percent_text(grouping.across), verdict.links.are_shared ? ", among all others" : "");
