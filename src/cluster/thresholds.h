@@ -1,5 +1,6 @@
-// The numbers that parts of the verdict and of the planner share. Each was set by the sweeps of bench/verdicts/judge.py,
-// or half and one and a half times as much make no difference there; a number of one part alone is in that part.
+// The numbers that parts of the verdict and of the planner share. Each was set by the sweeps of
+// bench/verdicts/judge.py, or half and one and a half times as much make no difference there; a number of one part
+// alone is in that part.
 #pragma once
 
 #include <cstddef>

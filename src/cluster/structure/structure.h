@@ -43,7 +43,7 @@ struct Structure {
   /// cannot tell which kind is healthy.
   std::vector<char> is_slow_kind;
   std::vector<std::int32_t> may_be_slow_leaf;  ///< where links are shared, hosts that may be behind slow uplinks
-  Direction slow_way = Direction::kBoth;  ///< direction in which the slower kind is slower
+  Direction slow_way = Direction::kBoth;       ///< direction in which the slower kind is slower
   /// Parts in the readings that contradict the locality: hosts of one leaf are in two of them. Else empty.
   Nearness contradiction;
   std::vector<Misplaced> misplaced;  ///< hosts in the wrong leaf of the locality; `levels` has them corrected
