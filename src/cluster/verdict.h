@@ -10,7 +10,6 @@
 
 #include "cluster/open_groups.h"
 #include "cluster/readings.h"
-#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 
@@ -132,7 +131,7 @@ inline constexpr double kMuchNoise = 0.08;
 /// A set of comparable readings.
 struct Stratum {
   /// A centre from fewer pairs is not trusted.
-  static constexpr std::int32_t kPairsOfNorm = kSeveral;
+  static constexpr std::int32_t kPairsOfNorm = 3;
   std::int16_t kind = 0;
   std::int16_t from_rail = 0;
   std::int16_t to_rail = 0;
@@ -187,9 +186,9 @@ struct NearPairs {
 };
 
 /// With a larger share of slow readings that nothing explains, the conclusion is never kClean.
-constexpr double kMostUnexplained = kExceptions;
+constexpr double kMostUnexplained = 0.1;
 /// Likewise the share of readings below the minimum that their runs demanded.
-constexpr double kMostBelowAsked = kExceptions;
+constexpr double kMostBelowAsked = 0.1;
 /// Likewise the share of failed readings that nothing explains.
 constexpr double kMostFailing = 0.02;
 /// Whether pairs of one round share links: what pairs reach alone, and beside others later on.

@@ -9,6 +9,7 @@
 
 #include "cluster/robust.h"
 #include "cluster/structure/clustering.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -137,11 +138,10 @@ Nodes nodes_of(const Nearness& level) {
 }
 
 bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values, const SplitSettings& settings) {
-  constexpr double kErrors = 4;
   // Both directions of a pair may have their noise in common.
   const double halves = 2.0 / static_cast<double>(values) + 2.0 / static_cast<double>(other_values);
   const double error = kMedianOverMeanError * settings.scale * std::sqrt(halves);
-  return gain > std::max(settings.depth, kErrors * error);
+  return gain > std::max(settings.depth, kSureErrors * error);
 }
 
 void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
