@@ -122,6 +122,27 @@ TEST(SharedLinks, CountReadingsSinceThePairWasAlone) {
   EXPECT_TRUE(find_shared_links(sweep, 0.05).are_shared);
 }
 
+/// Hosts and devices that are slow now and then are so alone as well.
+TEST(SharedLinks, AreNoneWherePairsAreSlowAloneAsOften) {
+  for (const bool slow_alone : {false, true}) {
+    Sweep sweep = sweep_of(clean_fabric(16));
+    std::int32_t round = 20;
+    const auto measure = [&](double share, std::int32_t at_once) {
+      for (std::int32_t host = 0; host < (at_once == 1 ? 6 : 16); host += 2) {
+        sweep.readings.push_back(reading(host, host + 1, host < 6 ? share * 25e9 : 25e9, round));
+        sweep.readings.back().concurrent = at_once;
+      }
+      ++round;
+    };
+    for (const double alone : {1.0, slow_alone ? 0.5 : 1.0, 1.0}) {
+      measure(alone, 1);
+      measure(0.5, 8);
+      measure(1, 8);
+    }
+    EXPECT_NE(find_shared_links(sweep, 0.05).are_shared, slow_alone);
+  }
+}
+
 /// In a round in which everything was slower, no load is to blame.
 TEST(SharedLinks, AreNotSeenInASlowRound) {
   Sweep sweep = sweep_of(clean_fabric(8));

@@ -328,6 +328,8 @@ SharedLinks compare_alone(const Sweep& sweep) {
   std::vector<double> gains;
   std::vector<double> alone;
   std::vector<double> beside;
+  std::int64_t slow_alone = 0;
+  std::int64_t all_alone = 0;
   HostsOfPairs slowed;
   HostsOfPairs again;  // slowed for the most part, twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
@@ -346,6 +348,9 @@ SharedLinks compare_alone(const Sweep& sweep) {
       large += gains.back() >= 2 * kLeastLoad ? 1 : 0;
     }
     links.slowed += large;
+    const double best = std::max(std::ranges::max(own.alone), std::ranges::max(own.beside));
+    slow_alone += std::ranges::count_if(own.alone, [&](double rate) { return std::log(best / rate) > 2 * kLeastLoad; });
+    all_alone += std::ssize(own.alone);
     if (large > 0) slowed.add(pair);
     if (large > 1 && 2 * large > std::ssize(own.beside) && times > 1 && std::log(alone.back() / least) < kLeastLoad)
       again.add(pair);
@@ -357,7 +362,9 @@ SharedLinks compare_alone(const Sweep& sweep) {
   links.beside = median_of(beside);
   const bool is_usual = median_of(gains) > kLeastLoad ||
                         static_cast<double>(links.slowed) >= (1 - kMost) * static_cast<double>(gains.size());
-  links.are_shared = (slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs;
+  // What is slow alone half as often is slow for another reason.
+  const bool is_load = 2 * slow_alone * links.readings <= links.slowed * all_alone;
+  links.are_shared = is_load && ((slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs);
   return links;
 }
 
