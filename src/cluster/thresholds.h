@@ -31,6 +31,11 @@ inline constexpr double kPart = 0.4;
 /// What load takes at least, as a logarithm: more than drift within a few rounds.
 inline constexpr double kLeastLoad = 0.1;
 
+/// A host or path is slow now and then if it is so in this share of its meetings.
+inline constexpr double kNowAndThen = 0.2;
+
+/// One may be chance, or the fault of the other host.
+inline constexpr int kMoreThanOne = 2;
 /// So many cannot be one time, one partner or one path.
 inline constexpr int kSeveral = 3;
 /// Readings or rounds without which a median says nothing.

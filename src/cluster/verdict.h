@@ -189,7 +189,7 @@ struct NearPairs {
 constexpr double kMostUnexplained = 0.1;
 /// Likewise the share of readings below the minimum that their runs demanded.
 constexpr double kMostBelowAsked = 0.1;
-/// Likewise the share of failed readings that nothing explains.
+/// Likewise the share of failed readings that nothing explains: as many outliers are usual in a healthy network.
 constexpr double kMostFailing = 0.02;
 /// Whether pairs of one round share links: what pairs reach alone, and beside others later on.
 struct SharedLinks {

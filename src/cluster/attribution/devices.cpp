@@ -21,9 +21,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Minimum number of readings over other devices to know a host's own speed.
-constexpr std::size_t kEnoughElsewhere = 2;
-
 /// The level of a host with one partner, over a device.
 struct OwnLevel {
   std::int32_t own = 0;
@@ -77,7 +74,7 @@ std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& ef
       shares.push_back(share_missing(point.residual, cap, model.centre_of(point)));
     }
   }
-  if (shares.size() < kEnoughElsewhere) return std::nullopt;
+  if (shares.size() < kMoreThanOne) return std::nullopt;
   return median_of(shares);
 }
 

@@ -18,9 +18,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// With fewer partners that work, a partner or the path may be to blame.
-constexpr std::size_t kPartnersToBlame = 2;
-
 using Hosts = std::vector<std::int32_t>;
 using Pair = std::pair<std::int32_t, std::int32_t>;
 /// Sets of units or hosts, by some number of them.
@@ -85,7 +82,7 @@ std::vector<Hosts> find_parts(AttemptTable& table, std::vector<FailureRun>& caus
 }
 
 /// Whether so many partners work that none of them is to blame.
-bool is_not_of_partners(const FailureRun& run) { return run.proven.size() >= kPartnersToBlame; }
+bool is_not_of_partners(const FailureRun& run) { return run.proven.size() >= kMoreThanOne; }
 
 /// The other units of the same host for which this holds.
 template <typename Holds>

@@ -221,9 +221,6 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
   }
 }
 
-/// Each suspect is measured with so many other suspects.
-constexpr std::size_t kSuspectsToMeet = 2;
-
 /// The pairs of these hosts, ascending, that have readings; the lower host first.
 std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, const std::vector<std::int32_t>& hosts) {
   const auto wanted = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
@@ -342,7 +339,7 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
     ++partners[host];
     ++partners[other];
   }
-  const std::size_t wanted = std::min(kSuspectsToMeet, suspects.size() - 1);
+  const std::size_t wanted = std::min<std::size_t>(kMoreThanOne, suspects.size() - 1);
   for (std::size_t step = 1; step <= suspects.size() / 2; ++step) {
     for (std::size_t i = 0; i < suspects.size(); ++i) {
       const auto [host, other] = std::minmax(suspects[i], suspects[(i + step) % suspects.size()]);

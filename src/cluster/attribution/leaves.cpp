@@ -23,8 +23,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::int64_t kLeastHosts = 2;
-
 /// A reading between two leaves.
 struct Crossing {
   std::int32_t from;  // leaves
@@ -303,7 +301,7 @@ bool LeafContrasts::is_slow(const LeafWay& way, const Contrast& contrast) const 
   const PartnerCount from = hosts_of(way, contrast, true);
   const PartnerCount to = hosts_of(way, contrast, false);
   const auto are = [](bool most, const PartnerCount& hosts) {
-    if (hosts.shown < kLeastHosts) return false;
+    if (hosts.shown < kMoreThanOne) return false;
     return most ? static_cast<double>(hosts.slow) >= kMost * static_cast<double>(hosts.shown)
                 : 2 * hosts.slow > hosts.shown;
   };
@@ -476,7 +474,7 @@ void report_rails(const Model& model, Verdict& verdict) {
       if (!slow) continue;
       slow->sends = hosts_of_rail(model, stratum->kind, rail);
       slow->partners = slow->sends.met;
-      if (slow->partners < kLeastHosts || 2 * slow->sends.slow <= slow->partners) continue;
+      if (slow->partners < kMoreThanOne || 2 * slow->sends.slow <= slow->partners) continue;
       const auto [at, added] = worst.try_emplace(rail, *slow);
       if (!added && slow->ratio < at->second.ratio) at->second = *slow;
     }

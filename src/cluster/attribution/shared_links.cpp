@@ -295,12 +295,11 @@ constexpr double kSureGain = 8;
 /// uplinks are; the rest are in no part. With a gain below kSureGain they may be others. Nothing: there are none, or
 /// more than a third of the hosts.
 std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
-  constexpr double kLeastGain = 4;  // one of fifty healthy fabrics has more
   const std::vector<OfRound> readings = relative_to_rounds(sweep);
   if (readings.empty()) return std::nullopt;
   Nearness found;
   found.parts = 1;
-  found.gain = kLeastGain;
+  found.gain = kSureGain / 2;  // one of fifty healthy fabrics has more
   for (const auto& [way, by_scatter] :
        {std::pair{Direction::kBoth, false}, std::pair{Direction::kBoth, true}, std::pair{Direction::kSends, false},
         std::pair{Direction::kSends, true}, std::pair{Direction::kReceives, false},
@@ -323,7 +322,6 @@ std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates)
 /// reading alone on only: a pair is measured alone because it was slow, and would seem faster by chance (regression to
 /// the mean).
 SharedLinks compare_alone(const Sweep& sweep) {
-  constexpr std::size_t kPairs = 2;  // without a host in common: one host may be slow now and then
   SharedLinks links;
   std::vector<double> gains;
   std::vector<double> alone;
@@ -364,7 +362,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
                         static_cast<double>(links.slowed) >= (1 - kMost) * static_cast<double>(gains.size());
   // What is slow alone half as often is slow for another reason.
   const bool is_load = 2 * slow_alone * links.readings <= links.slowed * all_alone;
-  links.are_shared = is_load && ((slowed.pairs() >= kPairs && is_usual) || again.pairs() >= kPairs);
+  links.are_shared = is_load && ((slowed.pairs() >= kMoreThanOne && is_usual) || again.pairs() >= kMoreThanOne);
   return links;
 }
 

@@ -74,7 +74,6 @@ std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effec
 /// A median between these shares of the tolerance, as logarithms, is near the limit. Slower effects are blamed or
 /// suspected, or slow now and then.
 constexpr double kMostShare = 1.5;
-constexpr std::int32_t kLeastPartners = 2;
 /// If a median is within so many standard errors of the limit, its side is not decided.
 constexpr double kErrorsOfLimit = 2;
 
@@ -133,7 +132,7 @@ bool note_near_limit(Model& model) {
   model.near_limit.assign(model.cap.size(), 0);
   for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
     std::vector<float> residuals = clean_residuals(model, effect);
-    if (residuals.size() < kFew || partners_met(model, effect) < kLeastPartners) continue;
+    if (residuals.size() < kFew || partners_met(model, effect) < kMoreThanOne) continue;
     const double median = median_of(residuals);
     if (median >= kPart * model.slow || median <= kMostShare * model.slow) continue;
     model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);

@@ -25,19 +25,14 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A host is measured until it is decided whether it is slow in this share of its meetings, or only as often as chance
-/// makes hosts slow (Wald's sequential test, Sequential Analysis, 1947).
-constexpr double kShareLookedFor = 0.2;
-/// With fewer meetings a host is measured further while the evidence is not against it; with more, while it exceeds
-/// what chance gives about one of all hosts (Ville's inequality).
+/// A host is measured until it is decided whether it is slow in kNowAndThen of its meetings, or only as often as chance
+/// makes hosts slow (Wald's sequential test, Sequential Analysis, 1947). With fewer meetings it is measured further
+/// while the evidence is not against it; with more, while it exceeds what chance gives about one of all hosts (Ville's
+/// inequality).
 constexpr std::int64_t kEnoughMeetings = 60;
 /// The prior of the usual share: so many slow ones in kMany meetings of two readings, about one in fifty. It grows with
 /// the readings of a meeting.
 constexpr double kSlowBefore = 0.28;
-/// A host comes and goes if so many partners that were met again were fast once and slow once. If fewer of so many
-/// were, it lasts.
-constexpr std::int32_t kEnoughMixed = 2;
-constexpr std::size_t kEnoughRepeated = 6;
 
 using Two = std::pair<std::int32_t, std::int32_t>;
 using HostShares = std::vector<double>;  // by host: the share of slow meetings; 0: it is steady
@@ -108,13 +103,13 @@ std::vector<float> levels_of(std::span<const SlowMeeting> meetings) {
   return levels;
 }
 
-/// The evidence, in nats, that a host with so many slow meetings is slow in kShareLookedFor of them, and not with the
+/// The evidence, in nats, that a host with so many slow meetings is slow in kNowAndThen of them, and not with the
 /// probability `chance`. 0 if `chance` is not lower.
 double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
-  if (chance >= kShareLookedFor) return 0;
+  if (chance >= kNowAndThen) return 0;
   const auto hits = static_cast<double>(slow);
   const auto misses = static_cast<double>(meetings - slow);
-  return hits * std::log(kShareLookedFor / chance) + misses * std::log((1 - kShareLookedFor) / (1 - chance));
+  return hits * std::log(kNowAndThen / chance) + misses * std::log((1 - kNowAndThen) / (1 - chance));
 }
 
 /// The evidence above which a host is measured further.
@@ -349,8 +344,8 @@ struct Steadiness {
   [[nodiscard]] bool is_in_doubt() const {
     return fast > 1 && static_cast<double>(fast) > kExceptions * static_cast<double>(readings);
   }
-  [[nodiscard]] bool comes_and_goes() const { return is_in_doubt() && mixed >= kEnoughMixed; }
-  [[nodiscard]] bool is_open() const { return is_in_doubt() && mixed < kEnoughMixed && repeated < kEnoughRepeated; }
+  [[nodiscard]] bool comes_and_goes() const { return is_in_doubt() && mixed >= kMoreThanOne; }
+  [[nodiscard]] bool is_open() const { return is_in_doubt() && mixed < kMoreThanOne && repeated < kFew; }
 };
 
 Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
@@ -396,12 +391,12 @@ void ask_again(const Model& model, const UnitEffect& found, const Steadiness& st
   std::array<std::size_t, 2> kinds{1, 0};
   if (steadiness.repeated % 2 == 1) std::swap(kinds[0], kinds[1]);
   std::vector<std::int32_t> partners;
-  for (std::size_t i = 0; i < kEnoughRepeated; ++i) {
+  for (std::size_t i = 0; i < kFew; ++i) {
     for (const std::size_t kind : kinds) {
       if (i < steadiness.met_once[kind].size()) partners.push_back(steadiness.met_once[kind][i]);
     }
   }
-  partners.resize(std::min(partners.size(), kEnoughRepeated));
+  partners.resize(std::min<std::size_t>(partners.size(), kFew));
   for (const std::int32_t partner : partners) {
     verdict.follow_ups.push_back(
         {model.ids.host(found.effect), partner, static_cast<std::int16_t>(model.ids.rail(found.effect)), 1,

@@ -17,7 +17,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr std::size_t kMostFailures = 2;    // rounds of a pair alone that failed: each costs a time limit
 constexpr std::int64_t kPairsCompared = 6;  // alone and beside others: a few differ by chance, and each takes a round
 
 std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts) {
@@ -179,7 +178,6 @@ std::vector<Meeting> OpenQuestions::meetings_of(std::int32_t round) const {
 /// alone. A shared link slows two pairs of a round or more. None, if slow readings are few and no two paths are slow,
 /// or are all of one host that is slow with most partners.
 OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
-  constexpr double kOutliers = 0.02;  // of the readings: outliers of a healthy network
   const std::map<Comparable, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
   std::map<std::int32_t, std::vector<SlowReading>> slow;      // by round
   std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
@@ -203,7 +201,7 @@ OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
   const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
   const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
                                    [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
-  if (static_cast<double>(all_slow) < kOutliers * static_cast<double>(all) && paths < 2) return {};
+  if (static_cast<double>(all_slow) < kMostFailing * static_cast<double>(all) && paths < 2) return {};
   SlowRound chosen;
   std::pair<std::int64_t, double> most{0, 0};  // pairs that were alone, so that the choice stays; and what was lost
   for (auto& [round, readings] : slow) {
@@ -329,7 +327,7 @@ std::vector<WantedPair> OpenQuestions::pairs_again() const {
     if (each.other < 0 || each.of_suspects) return false;
     if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) return false;
     const History& history = history_of(each);
-    if (history.is_given_up || history.failed.size() >= kMostFailures) return false;
+    if (history.is_given_up || history.failed.size() >= kMoreThanOne) return false;
     return known.insert(std::minmax(each.host, each.other)).second;
   });
   std::stable_sort(pairs.begin(), pairs.end(), [&](const WantedPair& a, const WantedPair& b) {
