@@ -357,8 +357,7 @@ std::optional<Finding> LeafContrasts::worst(bool of_paths) {
     if (each->second.mean > slow_) continue;
     each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
     const bool are_its_hosts = is_slow(each->first, each->second);
-    if (are_shared_ && each->second.chance < (are_its_hosts ? kLikely : settings_.false_alarm))
-      open_.insert(each->first.leaf());
+    if (are_shared_ && each->second.chance < settings_.false_alarm) open_.insert(each->first.leaf());
     if (each->second.chance >= false_alarm || !are_its_hosts) continue;
     const bool is_worse =
         found == contrasts.end() || each->second.mean < found->second.mean / (1 - settings_.tolerance);

@@ -167,9 +167,11 @@ class NextRound {
     return round;
   }
 
-  /// Where links are shared, leaves are compared within rounds, and load hides a slow one in few of them.
+  /// Where links are shared, leaves are compared within rounds, and load hides a slow one, or one of its uplinks, in
+  /// few.
   [[nodiscard]] PlannedRound for_leaves() const {
-    if (verdict_.open_leaves.empty() && verdict_.may_stand_apart.empty()) return {};
+    const bool may_be_hidden = !sweep_.leaf_of.empty() && verdict_.judged != Judged::kSlow;
+    if (verdict_.open_leaves.empty() && verdict_.may_stand_apart.empty() && !may_be_hidden) return {};
     return for_all_hosts(plan_.most_rounds, plan_.least_meetings, ", because the uplinks of a leaf may be slow");
   }
 
