@@ -3,9 +3,6 @@
 // alone is in that part.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 namespace fabricbench::cluster {
 
 /// Standard errors, or standard deviations of one reading, beyond which chance is no explanation: one of 740.

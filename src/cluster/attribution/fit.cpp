@@ -99,16 +99,6 @@ bool is_usual_at_first(const Model& model, const Point& point) {
          alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
 }
 
-/// By stratum, the residuals of the points that `wanted` takes.
-template <typename Wanted>
-std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const Wanted& wanted) {
-  std::vector<std::vector<float>> residuals(model.strata.size());
-  for (const Point& point : model.points) {
-    if (wanted(point)) residuals[static_cast<std::size_t>(point.stratum)].push_back(point.residual);
-  }
-  return residuals;
-}
-
 /// Sets centres from medians by host. Between parts, each part counts once: if one of three leaves has slow uplinks,
 /// most pairs are slow.
 void centre_by_hosts(Model& model) {
@@ -128,15 +118,25 @@ void centre_by_hosts(Model& model) {
     return OfPart{by_parts(stratum) ? way : 0, upper_median_of_parts(values)};
   };
   std::vector<std::vector<OfPart>> medians = summaries_of_effects<OfPart>(model, value_of, median_of_effect);
-  std::vector<std::vector<float>> all = residuals_by_stratum(model, [](const Point&) { return true; });
-  for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
-    double& centre = model.log_centre[stratum];
-    if (!medians[stratum].empty()) {
-      centre = upper_median_of_parts(medians[stratum]);
-    } else if (!all[stratum].empty()) {
-      centre += median_of(all[stratum]);  // all of its hosts may be slow
-    }
+  std::map<std::int32_t, std::vector<float>> of_slow_hosts;  // by stratum of which all hosts may be slow
+  for (const Point& point : model.points) {
+    if (medians[static_cast<std::size_t>(point.stratum)].empty())
+      of_slow_hosts[point.stratum].push_back(static_cast<float>(point.log_rate - drift_of(model, point)));
   }
+  for (auto& [stratum, values] : of_slow_hosts) model.log_centre[static_cast<std::size_t>(stratum)] = median_of(values);
+  for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
+    if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median_of_parts(medians[stratum]);
+  }
+}
+
+/// By stratum, the residuals of the points that `wanted` takes.
+template <typename Wanted>
+std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const Wanted& wanted) {
+  std::vector<std::vector<float>> residuals(model.strata.size());
+  for (const Point& point : model.points) {
+    if (wanted(point)) residuals[static_cast<std::size_t>(point.stratum)].push_back(point.residual);
+  }
+  return residuals;
 }
 
 double scale_of(std::vector<float>& residuals, double slow) {
@@ -327,7 +327,6 @@ void fit_first(Model& model) {
   std::fill(model.flagged.begin(), model.flagged.end(), 0);
   model.drops.clear();
   for (Point& point : model.points) point.over_slow_device = false;
-  set_residuals(model);
   centre_by_hosts(model);
   borrow_norms(model);
   set_residuals(model);

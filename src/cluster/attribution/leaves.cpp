@@ -265,7 +265,7 @@ double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bo
     if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
   }
   explained_.pop_back();
-  const double variance = std::max(squares / std::max(degrees, 1.0), kSmallestVariance);
+  const double variance = std::max(squares / degrees, kSmallestVariance);
   const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(rounds));
   return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
 }
@@ -354,9 +354,9 @@ std::optional<Finding> LeafContrasts::worst(bool of_paths) {
   open_.clear();
   auto found = contrasts.end();
   for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
-    if (each->second.mean > slow_) continue;
-    each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
     const bool are_its_hosts = is_slow(each->first, each->second);
+    if (!are_its_hosts && (!are_shared_ || each->second.mean > slow_)) continue;
+    each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
     if (are_shared_ && each->second.chance < settings_.false_alarm) open_.insert(each->first.leaf());
     if (each->second.chance >= false_alarm || !are_its_hosts) continue;
     const bool is_worse =

@@ -263,19 +263,20 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
                  " within groups, because paths between groups hide the bandwidth of hosts"};
 }
 
+std::span<const std::int32_t> OpenQuestions::members(std::size_t level, const std::int32_t& host) const {
+  const std::int32_t group = group_of_[level][at(host)];
+  return group < 0 ? one(host) : verdict_.groupings[level].groups[at(group)].hosts;
+}
+
 PlannedRound OpenQuestions::near_again() const {
   if (verdict_.groupings.empty() || !verdict_.groupings.front().is_given) return {};
-  const std::vector<std::int32_t>& leaf_of = group_of_.front();
-  const auto mates = [&](std::int32_t host) -> std::span<const std::int32_t> {
-    const std::int32_t leaf = leaf_of[at(host)];
-    return leaf < 0 ? std::span<const std::int32_t>() : verdict_.groupings.front().groups[at(leaf)].hosts;
-  };
   RoundBuilder round = empty_round(progress_.at_once);
   std::vector<WantedPair> asked;
   for (const FollowUp& each : verdict_.follow_ups) {
+    const std::span<const std::int32_t> mates = members(0, each.host);
     if (each.other < 0) {
-      asked.push_back({one(each.host), mates(each.host), each.by_everybody ? WantedPair::kAny : kFew, &each});
-    } else if (std::ranges::count(mates(each.host), each.other) > 0) {
+      asked.push_back({one(each.host), mates, each.by_everybody ? WantedPair::kAny : kFew, &each});
+    } else if (std::ranges::count(mates, each.other) > 0) {
       asked.push_back({one(each.host), one(each.other), WantedPair::kAny, &each});
     }
   }
@@ -306,10 +307,8 @@ std::vector<WantedPair> OpenQuestions::wanted(const Asked& is_asked) const {
   for (const FollowUp& each : verdict_.follow_ups) {
     if (!is_asked(each)) continue;
     if (each.within_level != FollowUp::kNoLevel) {
-      const std::vector<Group>& groups = verdict_.groupings[at(each.within_level)].groups;
-      const std::int32_t group = group_of_[at(each.within_level)][at(each.host)];
-      const std::span<const std::int32_t> members = group < 0 ? one(each.host) : groups[at(group)].hosts;
-      wanted.push_back({.hosts = one(each.host), .partners = members, .follow_up = &each});
+      const std::span<const std::int32_t> mates = members(at(each.within_level), each.host);
+      wanted.push_back({.hosts = one(each.host), .partners = mates, .follow_up = &each});
     }
     const std::span<const std::int32_t> others = each.other < 0 ? no_suspects_ : one(each.other);
     wanted.push_back({.hosts = one(each.host), .partners = others, .follow_up = &each});

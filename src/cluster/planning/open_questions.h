@@ -1,9 +1,11 @@
 // The open questions of a verdict, as rounds of the pairs that would settle them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +65,8 @@ class OpenQuestions {
 
   [[nodiscard]] std::map<Pair, History> histories() const;
   [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
+  /// The hosts of a host's group of a level, itself among them.
+  [[nodiscard]] std::span<const std::int32_t> members(std::size_t level, const std::int32_t& host) const;
   /// A round, and its slowest pairs.
   struct SlowRound {
     std::int32_t round = 0;
