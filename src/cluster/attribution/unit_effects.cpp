@@ -13,6 +13,7 @@
 #include "cluster/attribution/units.h"
 #include "cluster/robust.h"
 #include "cluster/sorted_unique.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -268,6 +269,8 @@ UnitEffects find_units(Model& model) {
     clear_all_blame(model);
     result = {};
     std::vector<std::int32_t> peeled = peel(model, barred);
+    // One of four hosts takes part in half of all readings, so centres must not rest on it.
+    if (model.hosts_present <= kFew) note_near_limit(model);
     fit_clean(model);
     const std::size_t before = peeled.size();
     for (const std::int32_t effect : set_apart(model, peeled, apart)) barred[static_cast<std::size_t>(effect)] = 1;

@@ -126,21 +126,6 @@ void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
                                 fmt::format("{:.1f} % below others, close to the tolerance", percent), false, true});
 }
 
-/// Sets Model::near_limit. Returns whether any effect is near the limit.
-bool note_near_limit(Model& model) {
-  bool any = false;
-  model.near_limit.assign(model.cap.size(), 0);
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    std::vector<float> residuals = clean_residuals(model, effect);
-    if (residuals.size() < kFew || partners_met(model, effect) < kMoreThanOne) continue;
-    const double median = median_of(residuals);
-    if (median >= kPart * model.slow || median <= kMostShare * model.slow) continue;
-    model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
-    any = true;
-  }
-  return any;
-}
-
 }  // namespace
 
 std::int64_t readings_to_a_slow_one(const Model& model) { return model.structure.levels.empty() ? 4 : 32; }
@@ -276,6 +261,20 @@ double chance_of(const Model& model, const UnitScore& score, bool by_readings) {
   const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
                                    : binomial_tail(score.informative, slow, score.slow);
   return 3 * std::min({middle, all, count});  // Bonferroni: the best of three tests
+}
+
+bool note_near_limit(Model& model) {
+  bool any = false;
+  model.near_limit.assign(model.cap.size(), 0);
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    std::vector<float> residuals = clean_residuals(model, effect);
+    if (residuals.size() < kFew || partners_met(model, effect) < kMoreThanOne) continue;
+    const double median = median_of(residuals);
+    if (median >= kPart * model.slow || median <= kMostShare * model.slow) continue;
+    model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
+    any = true;
+  }
+  return any;
 }
 
 void find_near_limit(Model& model) {

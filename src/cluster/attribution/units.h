@@ -140,6 +140,9 @@ constexpr double kFamilies = 4;
   return tests;
 }
 
+/// Sets Model::near_limit. Returns whether any effect is near the limit.
+bool note_near_limit(Model& model);
+
 /// Sets Model::near_limit, which explains readings of such hosts that noise takes below the limit, so that no pair or
 /// round is blamed for them. Then fits the model again without these hosts.
 void find_near_limit(Model& model);
