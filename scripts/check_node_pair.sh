@@ -157,7 +157,7 @@ choose_options() {
         sendrecv_perf)
             options+=(-b "$size" -e "$size" --placement out --backend nccl -T $((inner_s + 1)))
             if ((gpus > 1)); then options+=(--split "MOD $gpus"); fi ;;
-        rdma_*) options+=(-s "$size" -b -T $((inner_s + 1))) ;; # both ways at once: verbs measure each direction
+        rdma_*) options+=(-s "$size" -b --timeout $((inner_s + 1))) ;; # both ways at once: verbs measure each direction
         *) options+=(-b "$size" -e "$size" --window 16 -T $((inner_s + 1))) ;;
     esac
     # Rank 0's host may share no files with this one, so its JSON comes over standard output.

@@ -152,6 +152,9 @@ class Failures(PairScriptTest):  # 1 rank, 2 s
         self.make_launcher()
         self.check("--timeout", "15")
         self.assertIn("--pair-timeout 4 -T 18 ", " ".join(self.launched()))
+        if os.path.exists(os.path.join(PROGRAMS, "rdma_write_bw")):
+            self.check("--timeout", "15", "--rdma")  # whose -T is the traffic class
+            self.assertIn(" -b --timeout 11 ", " ".join(self.launched()))
 
     def fails(self, err, status=1, out=b""):
         """The reason of both directions, which is the same."""
