@@ -25,7 +25,9 @@ always ends within its time limit.
                       those listed by nvidia-smi here)
   --size SIZE         message size, such as 1M (default: 1M, with NCCL 64M)
   --rail NAME         network interface or RDMA device on both hosts, such as
-                      eth1 or mlx5_0
+                      eth1 or mlx5_0; with RDMA also several, mlx5_0,mlx5_1:
+                      one after the other in one job, and only those that it
+                      could measure get a record
   --min-bandwidth X   required GB/s in each direction; below it the pair is slow
   --timeout SECONDS   time limit of the whole job (default: 60)
   --programs DIR      folder of the programs, the same on all hosts (default:
@@ -148,6 +150,17 @@ take_own_size() {
     done
 }
 
+# Sets ranks, the number on each host: one for each GPU, or for each rail.
+choose_ranks() {
+    local rails
+    ranks=$gpus
+    [[ $test == rdma_* && $rail == *,* ]] || return 0
+    IFS=, read -ra rails <<<"$rail"
+    share_a_job "${rails[@]}" ||
+        die "$kUsage" "--rail '$rail': one job measures several devices at the same port, such as mlx5_0:1,mlx5_1:1"
+    ranks=${#rails[@]}
+}
+
 # The benchmark's own time limits are below the job's, so that it can name the silent rank.
 choose_options() {
     local inner_s=$((limit_s * 2 / 3)) pair_s=$(((limit_s + 3) / 4)) # in each direction
@@ -195,7 +208,7 @@ record() {
 main() {
     local hosts=() extra=() mpi_options=() options=() launch=() command=() began status=0 job='' grace_s=0
     local test='' gpus='' size='' rail='' min_bandwidth='' limit_s=60 launcher=mpirun agent=''
-    local records='' logs='' round=0 concurrent=1 quiet='' dry_run=no program
+    local records='' logs='' round=0 concurrent=1 quiet='' dry_run=no program ranks
     read_options "$@"
     use_mpi
     check_options
@@ -203,8 +216,9 @@ main() {
     program=$(find_program "$test")
     work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-pair.XXXXXX")
     trap 'rm -rf "$work"' EXIT
+    choose_ranks
     choose_options
-    choose_launch "$gpus" "$limit_s" "${hosts[@]}"
+    choose_launch "$ranks" "$limit_s" "${hosts[@]}"
     command=(timeout -k "$kKillAfter_s" $((limit_s + grace_s)) "${launch[@]}" "${mpi_options[@]}" "$program" "${options[@]}")
     if [[ $dry_run == yes ]]; then
         quoted "${command[@]}"

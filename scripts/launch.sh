@@ -202,12 +202,29 @@ choose_srun() {
     if ((seconds > 0)); then launch+=(--time=$((seconds / 60)):$((seconds % 60))); fi
 }
 
-# Passes the rail to the benchmark in options, or to its library in environment variables. Reads test and rail.
+# share_a_job RAIL...: whether one job can measure these rails, which are several. The RDMA programs take a device for each
+# rank, and one port for all; other tests choose their adapter for a whole process, and their ranks meet over it. Reads test.
+share_a_job() {
+    local rail
+    [[ $test == rdma_* && $# -gt 1 ]] || return 1
+    for rail in "$@"; do
+        [[ ${rail#"${rail%%:*}"} == "${1#"${1%%:*}"}" ]] || return 1
+    done
+}
+
+# Passes the rail to the benchmark in options, or to its library in environment variables. Reads test and rail, which may
+# be several, A,B,... that share a job: these are measured one after the other, since all at once may be bound by the
+# hosts' memory or PCIe, which would hide a slow NIC.
 choose_rail() {
     local port=
     if is_one_of "$test" "${kVerbsTests[@]}"; then
         [[ $rail != *:* ]] || port=${rail##*:}
-        options+=(-d "${rail%%:*}" ${port:+-i "$port"})
+        if [[ $rail == *,* ]]; then
+            options+=(--devices "${rail//:"$port"/}" --concurrent 1)
+        else
+            options+=(-d "${rail%%:*}")
+        fi
+        options+=(${port:+-i "$port"})
     elif is_one_of "$test" "${kTcpTests[@]}"; then
         options+=(--interface "$rail")
     elif is_rdma_device "$rail"; then

@@ -43,8 +43,8 @@ def read_command_line():
     parser.add_argument("--seconds", type=int, required=True, help="duration of the job")
     parser.add_argument("--round", type=int, required=True)
     parser.add_argument("--concurrent", type=int, required=True)
-    parser.add_argument("--rail", help="rail of both hosts")
-    parser.add_argument("--rails", type=int, default=1, help="number of rails measured at once")
+    parser.add_argument("--rail", help="rail of both hosts; of the RDMA programs also several, A,B,...")
+    parser.add_argument("--rails", type=int, default=1, help="number of GPUs measured at once, each of them a rail")
     parser.add_argument("--min-bandwidth", type=float, help="GB/s")
     parser.add_argument("--records", help="file to append to")
     parser.add_argument("--quiet", action="store_true", help="print nothing on success")
@@ -110,7 +110,8 @@ def devices_of(lines, group, wires):
     if len(ranks) != 2:
         return {}, {}
     ports = (groups[group]["ports"] or ", ").split(", ")
-    ends = [(context["rank_map"][rank], port) for rank, port in zip(ranks, ports)]
+    known = {rank["rank"]: rank for rank in context["rank_map"]}  # without those that were left out
+    ends = [(known[rank], port) for rank, port in zip(ranks, ports)]
     return tuple({**gpu_of(rank), **(nic_of(context, rank, port) if port else interface_of(context, rank, wires))}
                  for rank, port in ends)
 
@@ -186,12 +187,34 @@ def readings_of_row(line, swapped, rail, both_ways, devices):
     return [reading(first, second, rail, status, measured["busbw_gb_per_s"], None, reason, size, both_ways, devices, waited)]
 
 
+def shares_job(options):
+    """Whether several RDMA devices were measured one after the other, so that one may have kept others from their turn."""
+    return options.test.startswith("rdma_") and "," in (options.rail or "")
+
+
+def rails_of(options):
+    """The rails of the job: GPUs, several RDMA devices, or one rail, which may have no name."""
+    if options.rails > 1:
+        return ["gpu{}".format(number) for number in range(options.rails)]
+    return options.rail.split(",") if shares_job(options) else [options.rail]
+
+
+def rail_of(lines, options, group):
+    """The rail of a group of ranks. RDMA devices are told by name, since a pair without a usable one is no group."""
+    if options.rails > 1:
+        return "gpu{}".format(group)
+    if not shares_job(options):
+        return options.rail
+    device = lines["context"][0]["groups"][group]["ports"].partition(" port ")[0]
+    return next((rail for rail in rails_of(options) if rail.partition(":")[0] == device), device)
+
+
 def readings_of(lines, options, swapped):
     if options.test == "pairwise_bw":
         return readings_of_sweep(lines, swapped, options.rail)
     found = []
     for line in lines.get("row", []):
-        rail = "gpu{}".format(line["group"]) if options.rails > 1 else options.rail
+        rail = rail_of(lines, options, line["group"])
         devices = devices_of(lines, line["group"], (line["out_of_place"] or {}).get("wires"))
         found += readings_of_row(line, swapped, rail, options.test not in ONE_WAY, devices)
     return found
@@ -199,8 +222,7 @@ def readings_of(lines, options, swapped):
 
 def directions_of(options):
     """The readings that a job should give: sender, receiver, rail, and whether the figure sums both directions."""
-    rails = ["gpu{}".format(rail) for rail in range(options.rails)] if options.rails > 1 else [options.rail]
-    for rail in rails:
+    for rail in rails_of(options):
         if options.test in TELLS_DIRECTIONS:
             yield 0, 1, rail, False
             yield 1, 0, rail, False
@@ -402,8 +424,9 @@ def in_words(one):
 
 
 def tell(found, worst, options, log):
-    figures = [in_words(one) for one in found if one["bandwidth"] is not None]
-    parts = [worst] + figures
+    # In a sweep, what a job for several rails could not measure is news, rather than its figures.
+    lacking = options.quiet and shares_job(options)
+    parts = [worst, *dict.fromkeys(in_words(one) for one in found if (one["bandwidth"] is None) == lacking)]
     reason = next((one["reason"] for one in found if one["status"] == worst and one["reason"]), None)
     line = "{} {}: {}".format(options.hosts[0], options.hosts[1], ", ".join(parts))
     if reason:
@@ -426,7 +449,8 @@ def main():
         status = NOT_JUDGED
     log = keep_log(options, out, err) if worst != "ok" else None
     if options.records:
-        append(options.records, [record_line(one, options, log) for one in found])
+        kept = [one for one in found if one["bandwidth"] is not None or not shares_job(options)]
+        append(options.records, [record_line(one, options, log) for one in kept])
     if worst != "ok" or not options.quiet:
         tell(found, worst, options, log)
     return status

@@ -18,7 +18,7 @@ usage: scripts/sweep_pairs.sh [OPTION]... [-- OPTION OF THE BENCHMARK...]
 
 Measures disjoint pairs of hosts in rounds, each pair in a separate job with a
 time limit, and reports the slow parts at the end (find_slow_links). A host that
-does not answer costs one time limit per round.
+does not answer costs one time limit per job of a round.
 
 Hosts (default: those of the surrounding Slurm, PBS, LSF or Kubernetes MPI job):
   -H, --hosts LIST    use these hosts, such as node[01-16,20],login1
@@ -38,7 +38,9 @@ What to measure (default: --find):
                       limit)
   --seed N            seed of the order of hosts (default: chosen and recorded)
   --rails LIST        measure each pair on each of these interfaces or devices,
-                      such as mlx5_0,mlx5_1
+                      such as mlx5_0,mlx5_1; RDMA tests do so in one job a pair;
+                      MPI, TCP and NCCL choose an adapter for a whole job, and
+                      take a job for each
   --resident          run all rounds of a rail in one MPI job (pairwise_bw),
                       which is much faster and continues without a host that
                       dies
@@ -125,6 +127,7 @@ read_options() {
         die "$kUsage" "--resident runs pairwise_bw; leave --test $test out"
     if [[ $resident == yes && -z $test ]]; then pair_options+=(--test pairwise_bw); fi
     [[ $resume == yes ]] || says_what || plan+=(--find)
+    if share_a_job "${rails[@]}"; then joint=$(IFS=, && echo "${rails[*]}"); fi
 }
 
 require_tools() {
@@ -251,6 +254,34 @@ run_round() {
     fi
 }
 
+# Measures a round over every rail. What one job for all rails leaves out, perhaps because of a dead one, is measured by a
+# job for each.
+run_rails() {
+    local left=() line
+    if [[ -n $joint ]]; then
+        rail=$joint
+        write_check
+        run_round
+        "$scripts/sweep_record.py" unmeasured "$records" "$joint" <"$work/round" >"$work/left"
+        mapfile -t left <"$work/left"
+        if ((${#round[@]} > 1 && ${#left[@]} == ${#rails[@]} * ${#round[@]})); then
+            warn "no pair could be measured over all rails in one job; from here on, each rail has a job of its own"
+            joint=
+        fi
+    fi
+    for rail in "${rails[@]}"; do
+        if [[ -n $joint ]]; then
+            round=()
+            for line in "${left[@]}"; do
+                [[ $line != "$rail"$'\t'* ]] || round+=("${line#*$'\t'}")
+            done
+            ((${#round[@]} > 0)) || continue
+        fi
+        write_check
+        run_round
+    done
+}
+
 # tell_progress ROUND SECONDS: prints the results of the round and the approximate time left.
 tell_progress() {
     local ends='' text
@@ -283,10 +314,7 @@ sweep_rounds() {
         number=${round[0]%%$'\t'*}
         warn "round $number${why:+: $why}"
         began_round=$SECONDS
-        for rail in "${rails[@]}"; do
-            write_check
-            run_round
-        done
+        run_rails
         took=$((SECONDS - began_round))
         next_round
         tell_progress "$number" "$took"
@@ -299,6 +327,7 @@ print_round() {
     local why='' round=() rounds_left=0 line words
     next_round
     warn "${why:-the sweep is over}"
+    [[ -z $joint ]] || rails=("$joint")
     for rail in "${rails[@]}"; do
         write_check --dry-run
         for line in "${round[@]}"; do
@@ -333,7 +362,7 @@ break_off() {
 main() {
     local host_options=() plan=() rails=('') pair_options=() extra=() mpi_options=() tolerance=() expected=() report_options=() arguments=("$@")
     local locality='' seed='' records='' logs='' limit_s=60 size='' test='' launcher=mpirun agent=''
-    local given_programs='' resident=no resume=no dry_run=no rail='' job='' rounds_done=0 began=$SECONDS status=0
+    local given_programs='' resident=no resume=no dry_run=no rail='' joint='' job='' rounds_done=0 began=$SECONDS status=0
     local list_hosts='' plan_sweep='' find_slow_links=find_slow_links report=$scripts/report.py
     trap break_off INT TERM HUP
     read_options "$@"

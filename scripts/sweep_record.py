@@ -7,6 +7,9 @@
     sweep_record.py count FILE ROUND    prints the number of readings of a round by status
     sweep_record.py only_failures FILE  prints the most frequent reason if no reading has a figure; otherwise nothing
     sweep_record.py last FILE           prints the number of the last round; -1 without readings
+    sweep_record.py unmeasured FILE RAILS
+                                        prints lines of a round on standard input once for each rail that they have no
+                                        reading over, behind its name, with the number of such lines as that of pairs
     sweep_record.py of_rail FILE RAIL   prints the file without readings of other rails
     sweep_record.py part FILE --hosts FILE --from FILE [--rail RAIL]
                                         appends the readings of one run of pairwise_bw, and prints silent hosts
@@ -108,6 +111,16 @@ def last(options):
     print(max((value["round"] for value in readings_of(options.file)), default=-1))
 
 
+def unmeasured(options):
+    lines = [line.rstrip("\n").split("\t") for line in sys.stdin]
+    known = {(str(value["round"]), value["from_host"], value["to_host"], value["from_rail"])
+             for value in readings_of(options.file)}
+    for rail in options.name.split(","):
+        left = [(number, *pair) for number, _, *pair in lines if (number, *pair, rail) not in known]
+        for number, first, second in left:
+            print(rail, number, len(left), first, second, sep="\t")
+
+
 def of_rail(options):
     for value in lines_of(options.file):
         if value.get("kind") != "reading" or (value.get("from_rail") or "") == options.name:
@@ -152,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command")
     commands.required = True
-    for work in (begin, hosts, get, count, only_failures, last, of_rail, part):
+    for work in (begin, hosts, get, count, only_failures, last, unmeasured, of_rail, part):
         command = commands.add_parser(work.__name__)
         command.set_defaults(work=work)
         command.add_argument("file")
@@ -161,7 +174,7 @@ def main():
         if work is begin:
             command.add_argument("--locality")
             command.add_argument("--set", action="append", default=[])
-        if work in (get, of_rail):
+        if work in (get, unmeasured, of_rail):
             command.add_argument("name")
         if work is count:
             command.add_argument("round", type=int)

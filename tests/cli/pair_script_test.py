@@ -83,6 +83,19 @@ class Records(PairScriptTest):  # 1 rank, 2 s
                          [("gpu0", "gpu0", True, 3.0, 4096), ("gpu1", "gpu1", True, 2.0, 4096)])
         self.assertIn("MOD 2", self.launched())
 
+    def test_several_rails(self):
+        """A rail that the job did not come to has no record, because another one may be the cause."""
+        told = context("node1", "node1", "node1", "node2", "node2", "node2")
+        told["groups"] = [{"ranks": f"{rank}, {rank + 3}", "ports": f"mlx5_{rank} port 1, mlx5_{rank} port 1"} for rank in (0, 2)]
+        told["rank_map"] = [rank for rank in told["rank_map"] if rank["rank"] not in (1, 4)]  # as their pair is left out
+        self.make_launcher(text_of(told, row([5.0, 4.0]), row([3.0, 2.0], group=1)), b"rdma_write_bw: a pair was left out\n", 3)
+        result = self.check("--rdma", "--rail", "mlx5_0,mlx5_1,mlx5_2")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, "^node1 node2: failed, mlx5_0: 5 GB/s there, mlx5_0: 4 GB/s back, mlx5_2: 3 GB/s there, "
+                                        "mlx5_2: 2 GB/s back; rdma_write_bw: a pair was left out; see ")
+        self.assertEqual([(one["from_rail"], one["from_nic"], one["bandwidth_gb_per_s"]) for one in self.readings()],
+                         [("mlx5_0", "mlx5_0", 5.0), ("mlx5_0", "mlx5_0", 4.0), ("mlx5_2", "mlx5_2", 3.0), ("mlx5_2", "mlx5_2", 2.0)])
+
     def test_slow(self):
         self.make_launcher()
         result = self.check("--min-bandwidth", "11.5")
@@ -271,7 +284,8 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 ("pairwise_bw", "mlx5_3", {"UCX_NET_DEVICES": "mlx5_3:1", "NCCL_IB_HCA": "=mlx5_3"}, []),
                 ("sendrecv_perf", "eth7", {"NCCL_SOCKET_IFNAME": "=eth7"}, []),
                 ("tcp_bw", "eth7", {}, ["--interface", "eth7"]),
-                ("rdma_write_bw", "mlx5_3:2", {}, ["-d", "mlx5_3", "-i", "2"])):
+                ("rdma_write_bw", "mlx5_3:2", {}, ["-d", "mlx5_3", "-i", "2"]),
+                ("rdma_write_bw", "mlx5_3,mlx5_4", {}, ["--devices", "mlx5_3,mlx5_4", "--concurrent", "1", "-s"])):
             with self.subTest(test=test, rail=rail):
                 if not os.path.exists(os.path.join(PROGRAMS, test)):
                     continue  # not built: the verbs of this machine are too old
@@ -295,6 +309,7 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 (["--min-bandwidth", "fast"], "'fast' is not a number of GB/s"),
                 (["--launcher", "rsh"], "--launcher 'rsh': use mpirun or srun"),
                 (["--nonsense"], "'--nonsense' is not an option"),
+                (["--rdma", "--rail", "mlx5_0:1,mlx5_0:2"], "one job measures several devices at the same port"),
                 (["node1", "node1"], "'node1' is given twice"),
                 (["node1", "node2", "node3"], "given: 3 (node1 node2 node3)")):
             with self.subTest(arguments):

@@ -6,19 +6,14 @@ tests/cluster has the script on hosts.
 import collections
 import fcntl
 import json
-import os
 import pathlib
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
 from accepting import alive, pids_in, wait_until
+from sweep_script import PROGRAMS, SweepScriptTest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "sweep_pairs.sh"
-PROGRAMS = os.environ["FABRICBENCH_PROGRAMS"]
 # What node3 sends and receives is half as fast; node5 refuses to start anything where the file `refuse` is there.
 LAUNCHER = """#!/usr/bin/env python3
 import json, os, pathlib, sys, time
@@ -59,31 +54,9 @@ tell(kind="end")
 """
 
 
-class SweepScript(unittest.TestCase):  # 2 ranks, 9 s
+class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
 
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-        self.records = self.folder / "records.jsonl"
-        launcher = self.folder / "mpirun"
-        launcher.write_text(LAUNCHER)
-        launcher.chmod(0o755)
-
-    def start(self, *arguments):
-        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder)}
-        environment.pop("SLURM_JOB_NODELIST", None)
-        return subprocess.Popen([str(SCRIPT), "--programs", PROGRAMS, "--records", str(self.records), *arguments],
-                                env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                                text=True)
-
-    def sweep(self, *arguments):
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=600)
-        return process.returncode, out, err
-
-    def lines(self, kind):
-        return [line for line in map(json.loads, self.records.read_text().splitlines()) if line["kind"] == kind]
+    LAUNCHER = LAUNCHER
 
     def pairs_by_round(self):
         rounds = collections.defaultdict(set)

@@ -12,6 +12,7 @@ mount_file_systems() {
     mount -t tmpfs run /run
     # What is seen of this machine's is not the guest's.
     ln -sf /proc/self/fd /dev/fd
+    ln -sf /proc/self/fd/1 /dev/stdout
     ln -sf /proc/mounts /etc/mtab
 }
 

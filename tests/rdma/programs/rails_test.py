@@ -1,8 +1,12 @@
 """Two guests with two devices each, rxe0 and rxe1: which rank takes which, and pairs that are measured in turn."""
 
 import json
+import subprocess
+from pathlib import Path
 
-from guests import HOSTS, MISSING, OK, USAGE, GuestTest, judged, shell, validate
+from guests import HOSTS, MISSING, OK, PATIENCE_S, PROGRAMS, USAGE, GuestTest, judged, shell, validate
+
+SWEEP = Path(__file__).parents[3] / "scripts/sweep_pairs.sh"
 
 FEW = ("-s", "16K", "-n", 10, "-t", 8)
 RAILS = ["rxe0 port 1, rxe0 port 1", "rxe1 port 1, rxe1 port 1"]
@@ -103,6 +107,23 @@ class SickDevices(RailTest):
         self.addCleanup(shell, "rdma link add rxe1 type rxe netdev c0", "host2")
         self.refused(MISSING, "rank 1, host host2: there is no RDMA device 'rxe1'; choose one of: rxe0$",
                      "rdma_write_bw", "-d", "rxe1", *FEW)
+
+
+class Sweep(RailTest):
+
+    def test_device_that_one_host_lacks(self):
+        """One job for all rails of the pair, and one for what that could not measure."""
+        shell("rdma link delete rxe1", "host2")
+        self.addCleanup(shell, "rdma link add rxe1 type rxe netdev c0", "host2")
+        file = self.directory / "sweep.jsonl"
+        done = subprocess.run([SWEEP, "-H", ",".join(HOSTS), "--rdma", "--rails", "rxe1,rxe0", "--rounds", "1", "--programs", PROGRAMS,
+                               "--timeout", str(PATIENCE_S), "--records", file, "--", *map(str, FEW)],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        readings = [line for line in map(json.loads, file.read_text().splitlines()) if line["kind"] == "reading"]
+        self.assertEqual([(line["from_rail"], line.get("from_nic"), line["status"], line["reason"]) for line in readings],
+                         2 * [("rxe0", "rxe0", "ok", None)] +
+                         2 * [("rxe1", None, "failed", "rdma_write_bw: rank 1, host host2: there is no RDMA device 'rxe1'; "
+                                                       "choose one of: rxe0")], done.stdout)
 
 
 class Refusals(RailTest):
