@@ -367,4 +367,23 @@ TEST(OptionValues, LeaveOutWhatIsNotSet) {
   EXPECT_EQ(values.front(), (std::pair<std::string, std::string>("minbytes", "32M")));
 }
 
+std::string unused_in(const std::string& line) {
+  std::string text;
+  for (const GivenOption& given : parsed(line).given) {
+    if (!given.why_unused.empty()) text += given.name + ": " + given.why_unused + "\n";
+  }
+  return text;
+}
+
+TEST(GivenOptions, HaveNoEffectBesideSomeOthers) {
+  const std::string all = "--samples --label monday --force --seed 1 --stall-action stack ";
+  EXPECT_EQ(unused_in(all + "--order sequential -T 0"),
+            "--seed: sizes are measured in order\n--stall-action: -T 0 sets no limit\n"
+            "--label: there is no --json FILE\n--force: no file is written\n--samples: there is no --json FILE\n");
+  EXPECT_EQ(unused_in("--seed 1 -n 5"), "--seed: sizes are measured in order\n");
+  EXPECT_EQ(unused_in(all + "--json run.jsonl"), "");
+  EXPECT_EQ(unused_in("--label monday --force --record base.jsonl"), "");
+  EXPECT_EQ(unused_in("--force --csv run.csv"), "");
+}
+
 }  // namespace options_test

@@ -8,24 +8,10 @@
 #include <fmt/ranges.h>
 
 #include "cluster/hosts/host_folding.h"
+#include "common/options/known_options.h"
 
 namespace fabricbench::baseline {
 namespace {
-
-constexpr std::array<std::string_view, 60> kNotIdentity = {
-    // rows have these
-    "minbytes", "maxbytes", "stepbytes", "stepfactor", "bytes", "size", "all", "datatype", "op", "root", "placement",
-    // how long, how precisely, how often
-    "iters", "epochs", "time_budget", "quick", "target_precision", "order", "seed", "run_cycles", "timeout",
-    "pair_timeout", "stall_timeout", "stall_action", "check", "repeatable", "duration", "rounds", "find", "measured",
-    "tolerance", "messages",
-    // where results go, and in what form
-    "json", "label", "csv", "output_file", "matrix_csv", "force", "samples", "stats", "report_timestamps", "quiet",
-    "progress", "format", "report_gbits", "memory_report", "traffic_summary", "report_cputime", "per_iter_skip",
-    "cpu_freq",
-    // judgements
-    "min_bw", "max_lat", "percent_of_rate", "expect", "line_rate", "preset", "strict", "record", "baseline", "allow",
-    "detect"};
 
 /// Variables that tell of the job, or of the installation, and not of how messages go.
 constexpr std::array<std::string_view, 10> kOfJobs = {"SLURM_",
@@ -202,7 +188,7 @@ record::Texts identity_of(const Context& context, const DeviceBytes& bytes, doub
   add_gpus(identity, context);
   add_network(identity, context, carriers.value_or(Carriers()));
   for (const auto& [key, value] : context.option_values) {
-    if (!is_no_part_of_identity(key)) add(identity, "option " + key, value);
+    if (!is_comparable(key)) add(identity, "option " + key, value);
   }
   for (const auto& [variable, value] : context.environment) {
     if (!is_of_job(variable)) add(identity, "variable " + variable, value);
@@ -225,10 +211,6 @@ std::string allocation_of(const Context& context) {
     }
   }
   return {};
-}
-
-bool is_no_part_of_identity(std::string_view option_key) {
-  return std::find(kNotIdentity.begin(), kNotIdentity.end(), option_key) != kNotIdentity.end();
 }
 
 }  // namespace fabricbench::baseline

@@ -46,7 +46,4 @@ using Carriers = std::set<std::string>;
 /// The job of the scheduler; empty: none.
 [[nodiscard]] std::string allocation_of(const Context& context);
 
-/// Options that say how long is measured or where results go, not what is measured.
-[[nodiscard]] bool is_no_part_of_identity(std::string_view option_key);
-
 }  // namespace fabricbench::baseline

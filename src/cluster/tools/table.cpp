@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -28,6 +27,7 @@
 #include "common/core/plain_text.h"
 #include "common/core/version.h"
 #include "common/options/arguments.h"
+#include "common/options/known_options.h"
 #include "common/record/read.h"
 #include "common/report/csv.h"
 #include "common/report/output_file.h"
@@ -46,19 +46,9 @@ struct TableOptions {
 
 /// Of the options of a run, those that its tables depend on.
 void take_options(Context& context, const TableOptions& wanted) {
-  std::map<std::string, std::string, std::less<>> values(context.option_values.begin(), context.option_values.end());
-  const auto is_set = [&](std::string_view key) {
-    const auto found = values.find(key);
-    return found != values.end() && found->second != "0" && !found->second.empty();
-  };
   Options& options = context.options;
-  options.timestamps = is_set("report_timestamps");
-  options.per_iteration = is_set("per_iter_timing");
-  options.report_cpu_time = is_set("report_cputime");
-  options.rdma.background = values["background"] == "bw";
-  options.rdma.gbits = is_set("report_gbits");
+  for (const auto& [key, value] : context.option_values) set_if_it_shapes_tables(key, value, options);
   options.rdma.perftest_table = wanted.form == "perftest";
-  if (const auto transport = named<Transport>(values["connection"])) options.rdma.transport = *transport;
   options.stats = wanted.stats;
   options.quiet = true;
 }

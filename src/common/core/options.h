@@ -57,6 +57,7 @@ struct GivenOption {
   std::string name;          ///< first name, as typed: `-b`
   std::string value{};       ///< as text; empty: not set
   bool is_for_gpus = false;  ///< not its default, and needs the nccl backend
+  std::string why_unused{};  ///< beside the other options; empty: it has an effect
 };
 
 /// The time for all measurements of --quick together.

@@ -59,22 +59,6 @@ std::string why_empty(const Test& test, Request request, const GroupSizes& group
   return "";
 }
 
-/// Options that others make useless.
-std::vector<UnusedOptions> useless_options(const Options& options) {
-  std::vector<UnusedOptions> unused;
-  const bool has_record = !options.json_file.empty() || !options.record_file.empty();
-  if (options.json_file.empty()) unused.push_back({{"samples"}, "there is no --json FILE"});
-  if (!has_record) unused.push_back({{"label"}, "there is no --json FILE"});
-  if (!has_record && options.csv_file.empty() && options.nccl_tests_json_file.empty()) {
-    unused.push_back({{"force"}, "no file is written"});
-  }
-  if (options.iterations || options.order == Order::kSequential) {
-    unused.push_back({{"seed"}, "sizes are measured in order"});
-  }
-  if (options.timeout <= 0) unused.push_back({{"stall_action"}, "-T 0 sets no limit"});
-  return unused;
-}
-
 }  // namespace
 
 int GroupSizes::smallest() const { return *std::min_element(ranks.begin(), ranks.end()); }
@@ -119,11 +103,14 @@ void note_steps(const Test& test, const Options& options, std::vector<std::strin
 
 void adapt_options(const Test& test, Options& options, std::vector<std::string>& notices) {
   const std::string& name = test.traits().name;
-  std::vector<UnusedOptions> all_unused = unused_options(test.traits());
-  for (UnusedOptions& unused : useless_options(options)) all_unused.push_back(std::move(unused));
-  for (const UnusedOptions& unused : all_unused) {
+  for (const UnusedOptions& unused : unused_options(test.traits())) {
     const std::string given = given_of(options, unused.keys);
     if (!given.empty()) notices.push_back(fmt::format("Not used: {}, since {}", given, unused.why));
+  }
+  for (const GivenOption& given : options.given) {
+    if (!given.why_unused.empty()) {
+      notices.push_back(fmt::format("Not used: {}, since {}", given.name, given.why_unused));
+    }
   }
   if (!test.traits().moves_data) {
     options.sizes = {0, 0, 0, 1};

@@ -203,7 +203,26 @@ Accessors choice(Enum Part::*member, std::string_view what) {
           std::move(accessors.set),
           std::move(accessors.get),
           std::move(accessors.words),
-          std::move(environment)};
+          std::move(environment),
+          group == OptionGroup::kSizes || group == OptionGroup::kOutput};
+}
+
+/// An option in which launches may differ and still be compared with each other.
+[[nodiscard]] inline Option comparable(Option option) {
+  option.comparable = true;
+  return option;
+}
+
+/// An option that has no effect where `why` gives a reason.
+[[nodiscard]] inline Option unused_where(Option option, std::function<std::string(const Options&)> why) {
+  option.why_unused = std::move(why);
+  return option;
+}
+
+/// An option on which the tables of a record depend.
+[[nodiscard]] inline Option shapes_tables(Option option) {
+  option.shapes_tables = true;
+  return option;
 }
 
 /// A size that sets both the smallest and the largest.

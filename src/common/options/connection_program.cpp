@@ -18,15 +18,16 @@ using enum OptionGroup;
 constexpr Choices<Transport, 2> kTransportsOfRdmaCm = {{{"RC", Transport::kRc}, {"UD", Transport::kUd}}};
 
 OptionSet connections() {
-  return {option(kMeasuring, "-n,--iters", "N", "connections per pair; default: 100, at least --parallel",
-                 integer(&RdmaOptions::connections, "-n (connections)", 1)),
-          option(kMeasuring, "--parallel", "N", "connections of a pair that are made at the same time",
-                 integer(&RdmaOptions::parallel, "--parallel", 1, verbs_sets::kMostQueuePairs)),
-          option(kSizes, "-C,--messages", "N", "messages in each direction of a connection",
-                 integer(&RdmaOptions::messages, "-C (messages)", 1, kMostMessages)),
-          option(kSizes, "-s,--size", "SIZE", "message size, in bytes or with K, M, G", one_size()),
-          option(kRdma, "-c,--connection", "TYPE", "connection type: RC, or UD (datagrams, counts losses)",
-                 choice(&RdmaOptions::transport, "connection over rdma_cm", kTransportsOfRdmaCm))};
+  return {
+      comparable(option(kMeasuring, "-n,--iters", "N", "connections per pair; default: 100, at least --parallel",
+                        integer(&RdmaOptions::connections, "-n (connections)", 1))),
+      option(kMeasuring, "--parallel", "N", "connections of a pair that are made at the same time",
+             integer(&RdmaOptions::parallel, "--parallel", 1, verbs_sets::kMostQueuePairs)),
+      option(kSizes, "-C,--messages", "N", "messages in each direction of a connection",
+             integer(&RdmaOptions::messages, "-C (messages)", 1, kMostMessages)),
+      option(kSizes, "-s,--size", "SIZE", "message size, in bytes or with K, M, G", one_size()),
+      shapes_tables(option(kRdma, "-c,--connection", "TYPE", "connection type: RC, or UD (datagrams, counts losses)",
+                           choice(&RdmaOptions::transport, "connection over rdma_cm", kTransportsOfRdmaCm)))};
 }
 
 void check_connections(const Options& options) {

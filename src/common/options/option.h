@@ -26,8 +26,12 @@ struct Option {
   std::function<std::string(const Options&)> get{};       ///< the value as text; empty: not set
   std::vector<std::string> words{};                       ///< values that are words, for completion; may be empty
   std::string environment{};                              ///< environment variable that also sets it; empty: none
-  bool gpus_only = false;                                 ///< values other than the default need the nccl backend
-  bool listed = true;                                     ///< in --help
+  bool comparable = false;     ///< no part of a baseline's identity: launches may differ in it
+  bool shapes_tables = false;  ///< the table of a record depends on it
+  /// Why the option has no effect beside the others; empty: it has one. Without a function it always has one.
+  std::function<std::string(const Options&)> why_unused{};
+  bool gpus_only = false;  ///< values other than the default need the nccl backend
+  bool listed = true;      ///< in --help
 
   /// The first long name with its dashes.
   [[nodiscard]] std::string long_name() const;

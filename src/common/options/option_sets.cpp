@@ -123,6 +123,18 @@ Accessors memory() {
           [](const Options& options) { return std::string(word_for(options.memory, kMemories)); }, words_of(kMemories)};
 }
 
+/// Why options have no effect.
+std::string no_json(const Options& options) { return options.json_file.empty() ? "there is no --json FILE" : ""; }
+std::string no_record(const Options& options) { return options.record_file.empty() ? no_json(options) : ""; }
+std::string no_file(const Options& options) {
+  const bool any = !options.csv_file.empty() || !options.nccl_tests_json_file.empty() || no_record(options).empty();
+  return any ? "" : "no file is written";
+}
+std::string in_order(const Options& options) {
+  return options.iterations || options.order == Order::kSequential ? "sizes are measured in order" : "";
+}
+std::string no_limit(const Options& options) { return options.timeout <= 0 ? "-T 0 sets no limit" : ""; }
+
 Option for_gpus(std::string names, std::string value_name, std::string help, Accessors accessors) {
   Option made = option(kGpus, std::move(names), std::move(value_name), std::move(help), std::move(accessors));
   made.gpus_only = true;
@@ -144,15 +156,15 @@ OptionSet sizes() {
 
 OptionSet data() {
   return {
-      option(
+      comparable(option(
           kData, "-d,--datatype", "TYPE",
           "datatype: all, int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2",
           {[](Options& options, std::string_view text) { options.datatypes = parse_datatypes(text); },
-           [](const Options& options) { return one_or_all(options.datatypes); }, all_or<DataType>()}),
-      option(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max, avg or mulsum",
-             {[](Options& options, std::string_view text) { options.reductions = parse_reductions(text); },
-              [](const Options& options) { return one_or_all(options.reductions); }, reductions()}),
-      option(kData, "-r,--root", "RANK", "root rank of rooted operations, or all", root())};
+           [](const Options& options) { return one_or_all(options.datatypes); }, all_or<DataType>()})),
+      comparable(option(kData, "-o,--op", "OP", "reduction: all, sum, prod, min, max, avg or mulsum",
+                        {[](Options& options, std::string_view text) { options.reductions = parse_reductions(text); },
+                         [](const Options& options) { return one_or_all(options.reductions); }, reductions()})),
+      comparable(option(kData, "-r,--root", "RANK", "root rank of rooted operations, or all", root()))};
 }
 
 OptionSet traffic() {
@@ -162,48 +174,57 @@ OptionSet traffic() {
                  file_name(&Options::matrix_file, "--matrix"), "NCCL_TESTS_ALLTOALLV_MATRIX_FILE"),
           option(kData, "--matrix-scale", "N", "factor for all values of the matrix",
                  number(&Options::matrix_scale, "--matrix-scale", 0, 1e12), "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE"),
-          option(kData, "--traffic-summary", "0|1", "print what each rank sends and receives below every row",
-                 zero_or_one(&Options::traffic_summary, "--traffic-summary"), "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY")};
+          comparable(option(
+              kData, "--traffic-summary", "0|1", "print what each rank sends and receives below every row",
+              zero_or_one(&Options::traffic_summary, "--traffic-summary"), "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY"))};
 }
 
 OptionSet repeats() {
-  return {option(kMeasuring, "-n,--iters", "N", "run exactly N iterations per size, in order, no intervals",
-                 optional_integer(&Options::iterations, "-n (iterations)", 1)),
+  return {comparable(option(kMeasuring, "-n,--iters", "N", "run exactly N iterations per size, in order, no intervals",
+                            optional_integer(&Options::iterations, "-n (iterations)", 1))),
           option(kMeasuring, "-w,--warmup_iters,--warmup-iters", "N", "untimed iterations before each epoch",
                  integer(&Options::warmup, "--warmup-iters", 0))};
 }
 
 OptionSet epochs(std::string_view budgeted) {
-  return {option(kMeasuring, "--epochs", "N", "minimum measurement rounds (epochs) per size; 6 for intervals",
-                 integer(&Options::epochs, "--epochs", 1, 1000)),
-          option(kMeasuring, "--time-budget", "SECONDS", fmt::format("approximate seconds per {}", budgeted),
-                 number(&Options::time_budget, "--time-budget", 0.001, 1e6))};
+  return {
+      comparable(option(kMeasuring, "--epochs", "N", "minimum measurement rounds (epochs) per size; 6 for intervals",
+                        integer(&Options::epochs, "--epochs", 1, 1000))),
+      comparable(option(kMeasuring, "--time-budget", "SECONDS", fmt::format("approximate seconds per {}", budgeted),
+                        number(&Options::time_budget, "--time-budget", 0.001, 1e6)))};
 }
 
 OptionSet quick() {
-  return {
-      option(kMeasuring, "--quick", "", "measure for about 3 seconds in all, less precisely", flag(&Options::quick))};
+  return {comparable(
+      option(kMeasuring, "--quick", "", "measure for about 3 seconds in all, less precisely", flag(&Options::quick)))};
 }
 
 OptionSet precision() {
-  return {
-      option(kMeasuring, "-N,--run_cycles,--run-cycles", "N", "number of runs over all sizes; 0: until stopped",
-             integer(&Options::cycles, "--run-cycles", 0)),
-      option(kMeasuring, "--target-precision", "PERCENT", "add epochs until half the interval's width is below this",
-             number(&Options::target_precision_percent, "--target-precision", 0.001, 100)),
-      option(kMeasuring, "--order", "ORDER", "order of sizes: interleaved (random) or sequential", order())};
+  return {comparable(option(kMeasuring, "-N,--run_cycles,--run-cycles", "N",
+                            "number of runs over all sizes; 0: until stopped",
+                            integer(&Options::cycles, "--run-cycles", 0))),
+          comparable(option(kMeasuring, "--target-precision", "PERCENT",
+                            "add epochs until half the interval's width is below this",
+                            number(&Options::target_precision_percent, "--target-precision", 0.001, 100))),
+          comparable(
+              option(kMeasuring, "--order", "ORDER", "order of sizes: interleaved (random) or sequential", order()))};
 }
 
 OptionSet seed() {
-  return {option(kMeasuring, "--seed", "N", "seed of the random order; default: chosen and printed", random_seed())};
+  return {comparable(unused_where(
+      option(kMeasuring, "--seed", "N", "seed of the random order; default: chosen and printed", random_seed()),
+      in_order))};
 }
 
 OptionSet timeout() {
-  return {option(kMeasuring, "-T,--timeout", "SECONDS", "end the job after this time without progress; 0: never",
-                 number(&Options::timeout, "--timeout", 0, 1e6)),
-          option(kMeasuring, "--stall-action", "ACTION",
-                 "when no progress ends the job: end it, or print the stacks of stuck ranks first (stack)",
-                 choice(&Options::stall_action, "stall action"))};
+  return {
+      comparable(option(kMeasuring, "-T,--timeout", "SECONDS", "end the job after this time without progress; 0: never",
+                        number(&Options::timeout, "--timeout", 0, 1e6))),
+      unused_where(
+          comparable(option(kMeasuring, "--stall-action", "ACTION",
+                            "when no progress ends the job: end it, or print the stacks of stuck ranks first (stack)",
+                            choice(&Options::stall_action, "stall action"))),
+          no_limit)};
 }
 
 OptionSet operation_times() {
@@ -220,33 +241,36 @@ OptionSet operation_times() {
           option(kMeasuring, "-z,--blocking", "N",
                  "after each operation: 0 nothing, 1 wait and timed barrier, 2 wait, 3 wait and untimed barrier",
                  numbered(&Options::blocking, "-z (blocking)", 3)),
-          option(kMeasuring, "-C,--report_cputime,--report-cputime", "0|1",
-                 "report the time to start operations, not to complete them",
-                 zero_or_one(&Options::report_cpu_time, "-C (report cputime)"))};
+          shapes_tables(comparable(option(kMeasuring, "-C,--report_cputime,--report-cputime", "0|1",
+                                          "report the time to start operations, not to complete them",
+                                          zero_or_one(&Options::report_cpu_time, "-C (report cputime)"))))};
 }
 
 OptionSet checks() {
-  return {option(kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
-                 number_of_checks())};
+  return {comparable(option(kBuffers, "-c,--check", "N", "additional checked operations per size; 0: check nothing",
+                            number_of_checks()))};
 }
 
 OptionSet checks_or_all() {
-  return {option(kBuffers, "-c,--check", "N|all",
-                 "additional checked operations per size; 0: check nothing; all: check every message, each at a place "
-                 "of its own, after its window",
-                 number_of_checks(&Options::check_all))};
+  return {comparable(
+      option(kBuffers, "-c,--check", "N|all",
+             "additional checked operations per size; 0: check nothing; all: check every message, each at a place "
+             "of its own, after its window",
+             number_of_checks(&Options::check_all)))};
 }
 
 OptionSet checks_or_each() {
-  return {option(kBuffers, "-c,--check", "N|all",
-                 "additional checked operations per size; 0: check nothing; all: time operations one by one, and check "
-                 "each on fresh buffers",
-                 number_of_checks(&Options::check_each))};
+  return {comparable(
+      option(kBuffers, "-c,--check", "N|all",
+             "additional checked operations per size; 0: check nothing; all: time operations one by one, and check "
+             "each on fresh buffers",
+             number_of_checks(&Options::check_each)))};
 }
 
 OptionSet repeatability() {
-  return {option(kBuffers, "--repeatable", "", "run each reduction twice on the same input and compare the bits",
-                 flag(&Options::repeatable))};
+  return {
+      comparable(option(kBuffers, "--repeatable", "", "run each reduction twice on the same input and compare the bits",
+                        flag(&Options::repeatable)))};
 }
 
 OptionSet buffers() {
@@ -259,8 +283,8 @@ OptionSet buffers() {
 }
 
 OptionSet placement() {
-  return {option(kBuffers, "--placement", "WHERE", "out-of-place (out), in-place (in) or both",
-                 choice(&Options::placement, "placement"))};
+  return {comparable(option(kBuffers, "--placement", "WHERE", "out-of-place (out), in-place (in) or both",
+                            choice(&Options::placement, "placement")))};
 }
 
 OptionSet library() {
@@ -311,28 +335,29 @@ OptionSet sockets() {
 OptionSet sweep() {
   return {
       option(kSizes, "-b,--bytes,--size", "SIZE", "the only message size, in bytes or with K, M, G, T", one_size()),
-      option(kMeasuring, "-n,--iters", "N", "measure exactly N windows in each direction of a pair",
-             optional_integer(&Options::iterations, "-n (iterations)", 1)),
-      option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
-             number(&Options::time_budget, "--time-budget", 0.001, 1e6)),
-      option(kBuffers, "-c,--check", "N", "0: do not check received data", number_of_checks()),
+      comparable(option(kMeasuring, "-n,--iters", "N", "measure exactly N windows in each direction of a pair",
+                        optional_integer(&Options::iterations, "-n (iterations)", 1))),
+      comparable(option(kMeasuring, "--time-budget", "SECONDS", "approximate seconds per direction of a pair",
+                        number(&Options::time_budget, "--time-budget", 0.001, 1e6))),
+      comparable(option(kBuffers, "-c,--check", "N", "0: do not check received data", number_of_checks())),
       option(
           kMeasuring, "--schedule", "ORDER",
           "rounds: circle (disjoint pairs, each pair once), random (disjoint pairs) or shift (rings, as in mpiGraph)",
           choice(&Options::schedule, "schedule")),
       option(kMeasuring, "--level", "WHAT", "unit to pair: host, rank or gpu; auto: rank on a single host",
              choice(&Options::level, "level")),
-      option(kMeasuring, "--rounds", "N", "maximum number of rounds; 0: all, or with --find 24",
-             integer(&Options::rounds, "--rounds", 0)),
-      option(kMeasuring, "--find", "",
-             "measure until the slow hosts are known; exit 6 if any, 7 if it cannot be judged", flag(&Options::find)),
-      option(kMeasuring, "--tolerance", "SHARE", "with --find: deficit that counts as slow, such as 5% or 0.05",
-             tolerance()),
-      option(kMeasuring, "--measured", "FILE",
-             "continue a sweep: skip the readings in FILE, from plan_sweep --list-readings",
-             file_name(&Options::measured_file, "--measured")),
-      option(kMeasuring, "--pair-timeout", "SECONDS", "time limit of one direction of a pair",
-             number(&Options::pair_timeout, "--pair-timeout", 0.01, 1e5)),
+      comparable(option(kMeasuring, "--rounds", "N", "maximum number of rounds; 0: all, or with --find 24",
+                        integer(&Options::rounds, "--rounds", 0))),
+      comparable(option(kMeasuring, "--find", "",
+                        "measure until the slow hosts are known; exit 6 if any, 7 if it cannot be judged",
+                        flag(&Options::find))),
+      comparable(option(kMeasuring, "--tolerance", "SHARE",
+                        "with --find: deficit that counts as slow, such as 5% or 0.05", tolerance())),
+      comparable(option(kMeasuring, "--measured", "FILE",
+                        "continue a sweep: skip the readings in FILE, from plan_sweep --list-readings",
+                        file_name(&Options::measured_file, "--measured"))),
+      comparable(option(kMeasuring, "--pair-timeout", "SECONDS", "time limit of one direction of a pair",
+                        number(&Options::pair_timeout, "--pair-timeout", 0.01, 1e5))),
       option(kOutput, "--matrix-csv", "FILE", "write the matrix: GB/s by receiver (line) and sender (column)",
              file_name(&Options::matrix_csv_file, "--matrix-csv"))};
 }
@@ -350,9 +375,9 @@ OptionSet nccl() {
   return {
       for_gpus("-t,--nthreads", "N", "threads per process; one thread drives all their GPUs",
                integer(&Options::threads, "-t (threads)", 1, 1024)),
-      option(kGpus, "-M,--memory_report,--memory-report", "0|1",
-             "report GPU memory usage at the end; also by --memory 1",
-             zero_or_one(&Options::memory_report, "-M (memory report)")),
+      comparable(option(kGpus, "-M,--memory_report,--memory-report", "0|1",
+                        "report GPU memory usage at the end; also by --memory 1",
+                        zero_or_one(&Options::memory_report, "-M (memory report)"))),
       for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph, launched N times",
                integer(&Options::graph_launches, "-G (graph launches)", 0)),
       for_gpus("-R,--local_register,--local-register", "0|1|2",
@@ -369,19 +394,21 @@ OptionSet nccl() {
                integer(&Options::device_implementation, "-D (device implementation)", 0, 4)),
       for_gpus("-V,--device_cta_count,--device-cta-count", "N", "number of CTAs of the kernels of -D",
                integer(&Options::device_ctas, "-V (CTAs)", 1, 128)),
-      for_gpus("-I,--per_iter_timing,--per-iter-timing", "0|1", "add columns with the GPU's time of single iterations",
-               zero_or_one(&Options::per_iteration, "-I (time of each iteration)")),
-      for_gpus("-K,--per_iter_skip,--per-iter-skip", "N", "exclude the first N iterations from -I's columns",
-               integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0))};
+      shapes_tables(for_gpus("-I,--per_iter_timing,--per-iter-timing", "0|1",
+                             "add columns with the GPU's time of single iterations",
+                             zero_or_one(&Options::per_iteration, "-I (time of each iteration)"))),
+      comparable(for_gpus("-K,--per_iter_skip,--per-iter-skip", "N", "exclude the first N iterations from -I's columns",
+                          integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0)))};
 }
 
 OptionSet json() {
   return {
       option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE; -: to stdout, the table to stderr",
              file_name(&Options::json_file, "--json")),
-      option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
-             text(&Options::label, "--label", "a name")),
-      option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force)),
+      unused_where(option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
+                          text(&Options::label, "--label", "a name")),
+                   no_record),
+      unused_where(option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force)), no_file),
       option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
              file_name(&Options::record_file, "--record")),
       option(kOutput, "--baseline", "FILE",
@@ -420,10 +447,12 @@ OptionSet nccl_tests_json() {
 }
 
 OptionSet of_rows() {
-  return {option(kOutput, "--samples", "", "include every sample in --json", flag(&Options::samples)),
+  return {unused_where(option(kOutput, "--samples", "", "include every sample in --json", flag(&Options::samples)),
+                       no_json),
           option(kOutput, "--stats", "", "print statistics of every row below the table", flag(&Options::stats)),
-          option(kOutput, "-S,--report_timestamps,--report-timestamps", "0|1", "append the date and time to each row",
-                 zero_or_one(&Options::timestamps, "--report-timestamps"))};
+          shapes_tables(option(kOutput, "-S,--report_timestamps,--report-timestamps", "0|1",
+                               "append the date and time to each row",
+                               zero_or_one(&Options::timestamps, "--report-timestamps")))};
 }
 
 OptionSet quiet() {

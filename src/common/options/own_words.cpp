@@ -9,6 +9,7 @@
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
 #include "common/core/wording.h"
+#include "common/options/known_options.h"
 #include "common/options/launch_options.h"
 #include "common/options/other_tools.h"
 #include "common/options/verbs_programs.h"
@@ -221,15 +222,8 @@ std::string_view typed_name(const Option& option) {
 
 /// The names of one program of each kind that has an option.
 std::vector<std::string> programs_with(std::string_view option) {
-  const Program kinds[] = {collective_program("all_reduce_perf", ""),
-                           message_program("send_recv_bw", "", true),
-                           tcp_program("tcp_bw", "", true),
-                           verbs_program("rdma_write_bw", "", {}),
-                           connection_program("rdma_cm_connect", ""),
-                           sweep_program("pairwise_bw", ""),
-                           copy_program("gpu_copy_bw", "")};
   std::vector<std::string> names;
-  for (const Program& program : kinds) {
+  for (const Program& program : one_program_of_each_kind()) {
     if (has_option(program, option)) names.push_back(program.name);
   }
   return names;

@@ -100,7 +100,8 @@ void complete_datagram_sizes(Options& options) {
 
 OptionSet transport_of(Verb verb) {
   const auto with = [](const char* types, Accessors accessors) -> OptionSet {
-    return {option(kRdma, "-c,--connection", "TYPE", fmt::format("connection type: {}", types), std::move(accessors))};
+    return {shapes_tables(
+        option(kRdma, "-c,--connection", "TYPE", fmt::format("connection type: {}", types), std::move(accessors)))};
   };
   constexpr auto kTransport = &RdmaOptions::transport;
   switch (verb) {

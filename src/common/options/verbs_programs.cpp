@@ -151,8 +151,8 @@ OptionSet ways_to_size(bool datagrams) {
 }
 
 OptionSet durations() {
-  return {option(kMeasuring, "-D,--duration", "SECONDS", "same as --time-budget",
-                 shown_by_another(number(&Options::time_budget, "-D (duration)", 0.001, 1e6)))};
+  return {comparable(option(kMeasuring, "-D,--duration", "SECONDS", "same as --time-budget",
+                            shown_by_another(number(&Options::time_budget, "-D (duration)", 0.001, 1e6))))};
 }
 
 OptionSet addresses() {
@@ -252,9 +252,10 @@ OptionSet seen_by() {
 
 /// For latencies.
 OptionSet background() {
-  return {option(kRdma, "--background", "LOAD",
-                 "load on the ports meanwhile: bw (a stream of writes from the first rank to the second) or none",
-                 choice(&RdmaOptions::background, "load", kBackgrounds)),
+  return {shapes_tables(
+              option(kRdma, "--background", "LOAD",
+                     "load on the ports meanwhile: bw (a stream of writes from the first rank to the second) or none",
+                     choice(&RdmaOptions::background, "load", kBackgrounds))),
           option(kRdma, "--background-sl", "N", "service level of that stream; default: -S",
                  or_hexadecimal(integer_or_none(&RdmaOptions::background_service_level, "--background-sl", 15))),
           option(kRdma, "--background-tclass", "N", "traffic class of that stream; default: --tclass",
@@ -262,8 +263,8 @@ OptionSet background() {
 }
 
 OptionSet cpu_frequency() {
-  return {option(kRdma, "-F,--cpu-freq,--CPU-freq", "", "ignored; accepted for perftest's command lines",
-                 shown_by_another({[](Options&, std::string_view) {}, {}}))};
+  return {comparable(option(kRdma, "-F,--cpu-freq,--CPU-freq", "", "ignored; accepted for perftest's command lines",
+                            shown_by_another({[](Options&, std::string_view) {}, {}})))};
 }
 
 OptionSet tables() {
@@ -274,8 +275,8 @@ OptionSet tables() {
 OptionSet required_bandwidth() {
   return join(
       {option_sets::least_bandwidth(),
-       {option(kOutput, "--report_gbits,--report-gbits", "", "print perftest's table, with Gb/s instead of MiB/s",
-               flag(&RdmaOptions::gbits)),
+       {shapes_tables(option(kOutput, "--report_gbits,--report-gbits", "",
+                             "print perftest's table, with Gb/s instead of MiB/s", flag(&RdmaOptions::gbits))),
         option(kOutput, "--percent-of-rate", "PERCENT", "exit 6 if a bandwidth is below this share of the port's rate",
                number(&RdmaOptions::percent_of_rate, "--percent-of-rate", 0, 100))}});
 }
@@ -439,8 +440,9 @@ std::vector<std::function<void(const Options&)>> checks_of(const VerbsTest& test
 }  // namespace
 
 OptionSet verbs_sets::stall_timeout() {
-  return {option(kMeasuring, "--stall-timeout", "SECONDS", "end the job after this time without a completion",
-                 number(&RdmaOptions::stall_timeout, "--stall-timeout", 0.001, 1e6))};
+  return {
+      comparable(option(kMeasuring, "--stall-timeout", "SECONDS", "end the job after this time without a completion",
+                        number(&RdmaOptions::stall_timeout, "--stall-timeout", 0.001, 1e6)))};
 }
 
 OptionSet verbs_sets::port() {
