@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/attribution/attribution.h"
-#include "cluster/schedule.h"
+#include "common/core/schedule.h"
 #include "common/host/usage.h"
 #include "simulation/fabric.h"
 

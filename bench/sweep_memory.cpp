@@ -62,7 +62,7 @@ Outputs open_outputs() {
 void report_all(const sweep::Step& step, Bytes size, sweep::Ledger& ledger, std::mt19937& random) {
   std::normal_distribution<double> window(1e-3, 1e-5);
   ledger.begin(step);
-  for (const cluster::Meeting& meeting : step.meetings) {
+  for (const Meeting& meeting : step.meetings) {
     for (const int endpoint : {meeting.first, meeting.second}) {
       sweep::Flows flows;
       (step.back == (endpoint == meeting.first) ? flows.from : flows.to) =

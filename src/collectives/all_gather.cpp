@@ -1,6 +1,6 @@
 // all_gather_perf: every rank gets the parts of all ranks, by rank.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

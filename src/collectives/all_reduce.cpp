@@ -1,6 +1,6 @@
 // all_reduce_perf: every rank gets the reduction of all ranks' buffers.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // alltoall_perf: every rank gets its own part of every rank's buffer.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

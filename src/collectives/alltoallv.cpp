@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/engine/program.h"
 #include "common/options/option_sets.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

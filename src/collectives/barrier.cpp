@@ -1,6 +1,6 @@
 // barrier_perf: no rank continues before every rank has arrived; no data is carried.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // broadcast_perf: every rank gets the root's buffer.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

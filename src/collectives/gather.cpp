@@ -1,6 +1,6 @@
 // gather_perf: the root gets the parts of all ranks, by rank.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // reduce_perf: the root gets the reduction of all ranks' buffers.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // reduce_scatter_perf: every rank gets its own part of the reduction of all ranks' buffers.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

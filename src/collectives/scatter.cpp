@@ -1,6 +1,6 @@
 // scatter_perf: every rank gets its own part of the root's buffer.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

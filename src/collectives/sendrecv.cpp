@@ -1,6 +1,6 @@
 // sendrecv_perf: every rank sends to the next and receives from the one before, in a ring.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 namespace {

@@ -1,6 +1,6 @@
 // multi_pair_bw: windows of messages between the two ranks of each pair, all pairs at once.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

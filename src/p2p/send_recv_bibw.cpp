@@ -1,6 +1,6 @@
 // send_recv_bibw: windows of messages between two ranks, in both directions at once.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

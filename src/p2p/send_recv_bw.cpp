@@ -1,6 +1,6 @@
 // send_recv_bw: windows of messages from one rank to another.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

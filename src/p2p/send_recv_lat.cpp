@@ -1,6 +1,6 @@
 // send_recv_lat: a message to the other rank and one back; the time is half of the round trip.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

@@ -1,6 +1,6 @@
 // tcp_bibw: windows of messages between two ranks over TCP connections, in both directions at once.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

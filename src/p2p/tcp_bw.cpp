@@ -1,6 +1,6 @@
 // tcp_bw: windows of messages from one rank to another over TCP connections.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

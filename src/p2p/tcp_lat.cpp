@@ -1,6 +1,6 @@
 // tcp_lat: a message to the other rank and one back over a TCP connection; the time is half of the round trip.
 
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cluster/readings.h"
-#include "cluster/schedule.h"
 #include "cluster/verdict.h"
+#include "common/core/schedule.h"
 
 namespace fabricbench::cluster {
 

@@ -9,7 +9,7 @@
 
 #include "cluster/attribution/attribution.h"
 #include "cluster/planning/open_questions.h"
-#include "cluster/schedule.h"
+#include "common/core/schedule.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cluster/attribution/attribution.h"
-#include "cluster/schedule.h"
+#include "common/core/schedule.h"
 #include "simulation/fabric.h"
 
 namespace fabricbench::cluster {

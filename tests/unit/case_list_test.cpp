@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/programs/library_sessions.h"
 #include "fake_session.h"
 
 using namespace fabricbench;

@@ -101,7 +101,7 @@ std::map<std::pair<int, int>, int> run(PlannedSteps& steps, Rate rate) {
   while (const auto step = steps.next()) {
     EXPECT_EQ(step->number, number++);
     EXPECT_EQ(step->back, step->number % 2 == 1);
-    for (const cluster::Meeting& meeting : step->meetings) {
+    for (const Meeting& meeting : step->meetings) {
       const int from = step->back ? meeting.second : meeting.first;
       const int to = step->back ? meeting.first : meeting.second;
       ++times[{from, to}];
@@ -181,7 +181,7 @@ TEST(PlannedSteps, GoOnWithoutAHost) {
   std::set<std::pair<int, int>> before;
   for (int i = 0; i < 5; ++i) {
     const Step step = *first.next();
-    for (const cluster::Meeting& meeting : step.meetings) {
+    for (const Meeting& meeting : step.meetings) {
       const int from = step.back ? meeting.second : meeting.first;
       const int to = step.back ? meeting.first : meeting.second;
       before.emplace(from, to);

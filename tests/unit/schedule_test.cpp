@@ -1,4 +1,4 @@
-#include "cluster/schedule.h"
+#include "common/core/schedule.h"
 
 #include <gtest/gtest.h>
 

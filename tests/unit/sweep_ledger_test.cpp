@@ -161,7 +161,7 @@ TEST(Ledger, ThousandEndpoints) {
   for (std::int64_t number = 0; number < steps.count(); number += 64) {  // every 64th step
     const Step step = steps.step(number);
     ledger.begin(step);
-    for (const cluster::Meeting& meeting : step.meetings) {
+    for (const Meeting& meeting : step.meetings) {
       ledger.note(meeting.first, report(step, meeting.first, {1e-3}));
       ledger.note(meeting.second, report(step, meeting.second, {1e-3}));
     }

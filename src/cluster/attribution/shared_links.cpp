@@ -15,9 +15,9 @@
 #include "cluster/attribution/findings.h"
 #include "cluster/attribution/model.h"
 #include "cluster/robust.h"
-#include "cluster/schedule.h"
 #include "cluster/thresholds.h"
 #include "common/core/distributions.h"
+#include "common/core/schedule.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::cluster {

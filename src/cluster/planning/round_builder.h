@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cluster/planning/sweep_progress.h"
-#include "cluster/schedule.h"
 #include "cluster/verdict.h"
+#include "common/core/schedule.h"
 
 namespace fabricbench::cluster {
 

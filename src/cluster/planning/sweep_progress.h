@@ -8,7 +8,7 @@
 
 #include "cluster/planning/planner.h"
 #include "cluster/readings.h"
-#include "cluster/schedule.h"
+#include "common/core/schedule.h"
 
 namespace fabricbench::cluster {
 

@@ -45,11 +45,11 @@ cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uin
 }
 
 std::int64_t most_rounds(const Options& options, int endpoints) {
-  if (!options.find) return cluster::Schedule(plan_of(options, endpoints, 0)).rounds();
+  if (!options.find) return Schedule(plan_of(options, endpoints, 0)).rounds();
   const cluster::SweepPlan plan = sweep_plan_of(options, endpoints, 0);
-  cluster::SchedulePlan schedule = plan.schedule;
+  SchedulePlan schedule = plan.schedule;
   schedule.rounds = std::max(plan.most_rounds, plan.most_rounds_for_groups);
-  return cluster::Schedule(schedule).rounds();
+  return Schedule(schedule).rounds();
 }
 
 PlannedSteps::PlannedSteps(const Options& options, const std::vector<NamedEndpoint>& endpoints, std::uint64_t seed,
@@ -116,7 +116,7 @@ cluster::Verdict PlannedSteps::judged() const {
 void PlannedSteps::plan_round() {
   round_ = planner_->next(sweep_, [this] { return judged(); });
   left_ = kStepsOfRound * round_.rounds_left;
-  for (cluster::Meeting& meeting : round_.meetings) {
+  for (Meeting& meeting : round_.meetings) {
     meeting = {endpoint_of_[static_cast<std::size_t>(meeting.first)],
                endpoint_of_[static_cast<std::size_t>(meeting.second)]};
   }

@@ -2,7 +2,7 @@
 
 namespace fabricbench::sweep {
 
-cluster::SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed) {
+SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed) {
   return {options.schedule, endpoints, seed, static_cast<int>(options.rounds), static_cast<int>(options.concurrent)};
 }
 
@@ -21,7 +21,7 @@ Step Steps::step(std::int64_t number) const {
 
 Flows flows_of(const Step& step, int endpoint) {
   Flows flows;
-  for (const cluster::Meeting& meeting : step.meetings) {
+  for (const Meeting& meeting : step.meetings) {
     const int sender = step.back ? meeting.second : meeting.first;
     const int receiver = step.back ? meeting.first : meeting.second;
     if (sender == endpoint) flows.to = receiver;
@@ -32,7 +32,7 @@ Flows flows_of(const Step& step, int endpoint) {
 
 std::vector<Flows> flows_of_all(const Step& step, int endpoints) {
   std::vector<Flows> flows(static_cast<std::size_t>(endpoints));
-  for (const cluster::Meeting& meeting : step.meetings) {
+  for (const Meeting& meeting : step.meetings) {
     const int sender = step.back ? meeting.second : meeting.first;
     const int receiver = step.back ? meeting.first : meeting.second;
     flows[static_cast<std::size_t>(sender)].to = receiver;

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "cluster/schedule.h"
 #include "cluster/sweep/flow.h"
 #include "common/core/options.h"
+#include "common/core/schedule.h"
 
 namespace fabricbench::sweep {
 
-[[nodiscard]] cluster::SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed);
+[[nodiscard]] SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed);
 
 /// Flows at the same time: the meetings of a round in one direction. A round of mpiGraph has only one.
 struct Step {
@@ -17,7 +17,7 @@ struct Step {
   std::int64_t round = 0;
   bool back = false;   ///< from the second endpoint of each meeting to the first
   bool pings = false;  ///< the latency is measured too
-  std::vector<cluster::Meeting> meetings;
+  std::vector<Meeting> meetings;
 };
 
 /// The steps of a sweep, computed one by one.
@@ -29,7 +29,7 @@ class Steps {
   [[nodiscard]] Step step(std::int64_t number) const;
 
  private:
-  cluster::Schedule schedule_;
+  Schedule schedule_;
   std::int64_t per_round_;
 };
 

@@ -22,6 +22,7 @@
 #include "common/core/error.h"
 #include "common/engine/stage.h"
 #include "common/engine/test_work.h"
+#include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/placement.h"
 #include "common/report/endpoint_statistics.h"
@@ -404,7 +405,7 @@ int run_sweep(const Program& program, int argc, char** argv) {
     return std::make_unique<SweepWork>(job, choose_endpoints(job.world, job.options), nowhere, sessions,
                                        std::move(measured));
   };
-  return run(program, agree, argc, argv);
+  return run(program, agree, make_judges, argc, argv);
 }
 
 }  // namespace fabricbench::sweep

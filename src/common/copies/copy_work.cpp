@@ -25,6 +25,7 @@
 #include "common/engine/describe.h"
 #include "common/engine/engine.h"
 #include "common/engine/setup.h"
+#include "common/programs/run_program.h"
 #include "common/ranks/exchange.h"
 #include "common/record/copy_row.h"
 #include "common/watch/watchdog.h"
@@ -314,7 +315,7 @@ class CopyWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     setup_ = set_up_copies(world(), std::move(job().options));
-    outputs = open_outputs(world(), Figure::kCopies, setup_.options);
+    outputs = open_outputs(world(), Figure::kCopies, setup_.options, job().make_judges);
     heartbeat().tick();
   }
 
@@ -362,7 +363,7 @@ class CopyWork final : public Work {
 
 int run_copies(const Program& program, int argc, char** argv) {
   return run(
-      program, [](Job& job) { return std::make_unique<CopyWork>(job); }, argc, argv);
+      program, [](Job& job) { return std::make_unique<CopyWork>(job); }, make_judges, argc, argv);
 }
 
 }  // namespace fabricbench

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "common/backends/gpu/gpu_sessions.h"
 #include "common/core/wording.h"
 #include "common/engine/job.h"
 #include "common/engine/sessions.h"
@@ -97,14 +96,15 @@ Context context_of(const mpi::Communicator& world, const Job& job, const Options
   return context;
 }
 
-std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session) {
+std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session,
+                                      const Sessions& sessions) {
   return describe_all(team, placed, session.local_ranks(),
-                      {gpu::describe_gpus(session.devices()), session.memory_path()});
+                      {sessions.describe_gpus(session.devices()), session.memory_path()});
 }
 
-std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks) {
-  const std::vector<int> devices = placed.kept_gpus ? placed.kept_gpus->devices : std::vector<int>();
-  return describe_all(team, placed, local_ranks, {.gpus = gpu::describe_gpus(devices)});
+std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, std::vector<GpuFacts> gpus,
+                                          int local_ranks) {
+  return describe_all(team, placed, local_ranks, {.gpus = std::move(gpus)});
 }
 
 std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {

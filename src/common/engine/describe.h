@@ -12,6 +12,7 @@ namespace fabricbench {
 
 struct Job;
 struct LocalPort;
+class Sessions;
 
 /// The part of the context that all programs have: command line, options, hosts, environment, and the time of this
 /// call. Collective over `world`, the processes that take part.
@@ -19,10 +20,12 @@ struct LocalPort;
                                  const Placed& placed);
 
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
-[[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session);
+[[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session,
+                                                    const Sessions& sessions);
 
-/// The same for processes without a session: each has `local_ranks` ranks, and the GPUs that `placed` keeps for it.
-[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, int local_ranks = 1);
+/// The same for processes without a session: each has `local_ranks` ranks, the first of which have these GPUs.
+[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed,
+                                                        std::vector<GpuFacts> gpus = {}, int local_ranks = 1);
 
 /// The ranks and hosts of each group, by group, from the result of `describe_ranks`.
 [[nodiscard]] std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks);

@@ -26,6 +26,7 @@ namespace {
 /// What a process has from its launcher.
 struct Start {
   const Program& program;
+  const MakeJudges& make_judges;
   int& argc;
   char**& argv;
   mpi::Launch launch;  ///< before MPI has started
@@ -132,7 +133,7 @@ Finished run_job(const Start& start, const Agree& agree, Watchdog& watchdog, Out
   for (const std::string& notice : line.notices) {
     if (world.is_root()) say(program.name, notice);
   }
-  Job job{world, program, std::move(line.options), {start.argv, start.argv + start.argc}, watchdog};
+  Job job{world, program, std::move(line.options), {start.argv, start.argv + start.argc}, watchdog, start.make_judges};
   std::unique_ptr<Work> work;
   try {
     work = agree(job);
@@ -200,8 +201,8 @@ void break_off(const std::string& program, const Outputs& outputs, int signal, c
 
 }  // namespace
 
-int run(const Program& program, const Agree& agree, int argc, char** argv) {
-  const Start start{program, argc, argv, mpi::launch_from_environment()};
+int run(const Program& program, const Agree& agree, const MakeJudges& make_judges, int argc, char** argv) {
+  const Start start{program, make_judges, argc, argv, mpi::launch_from_environment()};
   const auto rank = static_cast<int>(start.launch.rank);
   const std::string name = host::name_of_process(rank, host::host_name());
   say_last_words_as(fmt::format("{}: {}", program.name, name));

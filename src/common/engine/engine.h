@@ -62,6 +62,6 @@ class Work {
 using Agree = std::function<std::unique_ptr<Work>(Job&)>;
 
 /// Runs a whole program: starts and ends MPI, and does not throw. Returns the exit status (ExitStatus).
-[[nodiscard]] int run(const Program& program, const Agree& agree, int argc, char** argv);
+[[nodiscard]] int run(const Program& program, const Agree& agree, const MakeJudges& make_judges, int argc, char** argv);
 
 }  // namespace fabricbench

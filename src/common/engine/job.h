@@ -2,14 +2,20 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/mpi/communicator.h"
 #include "common/options/program.h"
+#include "common/report/sink.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {
+
+/// Makes the sinks that judge a run of this kind as its options ask for: they may change its exit status. Throws Error.
+using MakeJudges = std::function<std::vector<std::unique_ptr<Sink>>(Figure, const Options&)>;
 
 /// The facts on which all processes of a launch agree before set-up.
 struct Job {
@@ -18,6 +24,7 @@ struct Job {
   Options options;
   std::vector<std::string> command_line;  ///< this process's, with the program's name
   Watchdog& watchdog;
+  const MakeJudges& make_judges;
 };
 
 /// The processes of `group` meet for the watchdog, for other steps than measuring. `greets`: as in Watched. Collective.

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/schedule.h"
 #include "common/core/error.h"
+#include "common/core/schedule.h"
 #include "common/core/wording.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
@@ -43,7 +43,7 @@ Rounds of_all(const std::vector<Pair>& pairs, int ranks, int most) {
   for (std::size_t number = 0; number < pairs.size(); ++number) {
     numbers[std::minmax(pairs[number].first, pairs[number].second)] = static_cast<int>(number);
   }
-  const cluster::Schedule schedule({.kind = ScheduleKind::kCircle, .endpoints = ranks, .concurrent = most});
+  const Schedule schedule({.kind = ScheduleKind::kCircle, .endpoints = ranks, .concurrent = most});
   Rounds rounds;
   for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
     rounds.emplace_back();

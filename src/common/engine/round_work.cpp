@@ -101,7 +101,7 @@ void RoundWork::set_up(Outputs& outputs) {
   placed_ = place_processes(world());
   placed_.kept_gpus = keep_gpus(world(), job().world.rank(), sessions_, job().options);
   set_up_round(plan_.rounds.front());
-  outputs = open_outputs(world(), test_.traits().figure, job().options);
+  outputs = open_outputs(world(), test_.traits().figure, job().options, job().make_judges);
   if (world().is_root()) totals_.emplace(job().options);
   open_stage();
 }
@@ -158,7 +158,8 @@ Context RoundWork::make_context() {
   if (processes_) context = describe_run(*processes_, job(), test_, sessions_, *setup_);
   const Team team(world(), "", job().world.rank());
   context.hosts = placed_.hosts;
-  context.ranks = describe_processes(team, placed_, plan_.local_ranks);
+  context.ranks =
+      describe_processes(team, placed_, sessions_.describe_gpus(placed_.kept_gpus->devices), plan_.local_ranks);
   context.groups.clear();
   const LocalPort own = sessions_.local_port();
   const std::vector<LocalPort> ports = gather_on_first(world(), own);
@@ -218,7 +219,7 @@ void RoundWork::measure_round(const Context& context) {
 
 /// Called in every round: a rank in several pairs has another session in each.
 std::vector<RankFacts> RoundWork::describe_on_gpus() const {
-  std::vector<RankFacts> ranks = describe_ranks(*setup_->team, setup_->placed, *setup_->backend.session);
+  std::vector<RankFacts> ranks = describe_ranks(*setup_->team, setup_->placed, *setup_->backend.session, sessions_);
   for (RankFacts& facts : ranks) facts.group = round_[static_cast<std::size_t>(facts.group)];
   return ranks;
 }

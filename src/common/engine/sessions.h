@@ -11,6 +11,7 @@
 #include "common/measure/test.h"
 #include "common/ranks/placement.h"
 #include "common/ranks/team.h"
+#include "common/record/context.h"
 #include "common/record/field.h"
 
 namespace fabricbench {
@@ -59,31 +60,19 @@ class Sessions {
   [[nodiscard]] virtual LocalPort local_port() const { return {}; }
   /// Why messages of this size cannot be carried; empty if they can.
   [[nodiscard]] virtual std::string why_not_size(Bytes /*size*/) const { return ""; }
-  /// Whether NCCL is possible, depending on the options and the hosts.
-  [[nodiscard]] virtual bool may_be_nccl(const Options& /*options*/) const { return false; }
+  /// The GPUs that this process keeps for all rounds of pairs, which are set up one after the other. Collective over
+  /// the team, the processes of all rounds. Throws Error.
+  [[nodiscard]] virtual KeptGpus keep_gpus(const Team& /*team*/, const Placed& /*placed*/,
+                                           const Options& /*options*/) const {
+    return {};
+  }
+  /// What there is to know of GPUs by CUDA's numbers.
+  [[nodiscard]] virtual std::vector<GpuFacts> describe_gpus(const std::vector<int>& /*devices*/) const { return {}; }
 
   /// Opens the session of this process's ranks for `test`. Collective over the team, which must outlive the session.
   /// Throws Error, the same on every process: usage, or missing if something that was asked for does not exist.
   [[nodiscard]] virtual BackendChoice open(const Team& team, const Placed& placed, const Options& options,
                                            const Test& test) const = 0;
-};
-
-/// NCCL or MPI, as --backend says; else NCCL if every rank has a GPU; else MPI.
-class LibrarySessions final : public Sessions {
- public:
-  [[nodiscard]] bool may_be_nccl(const Options& options) const override;
-  [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
-                                   const Test& test) const override;
-};
-
-/// TCP connections between the ranks of each group.
-class TcpSessions final : public Sessions {
- public:
-  [[nodiscard]] std::string why_not_size(Bytes size) const override {
-    return size == 0 ? "TCP has no messages of 0 bytes" : "";
-  }
-  [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
-                                   const Test& test) const override;
 };
 
 }  // namespace fabricbench

@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "cluster/baseline/baseline_sink.h"
-#include "cluster/expected/expectation_sink.h"
-#include "common/backends/gpu/gpu_sessions.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/engine/placement_notices.h"
@@ -56,7 +53,7 @@ void remove_made(const std::string& path) {
 }
 
 /// Opens the outputs. Throws Error if one cannot be opened, and then removes the files that it has created.
-Outputs open_own_outputs(Figure figure, const Options& options) {
+Outputs open_own_outputs(Figure figure, const Options& options, const MakeJudges& make_judges) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
@@ -77,12 +74,7 @@ Outputs open_own_outputs(Figure figure, const Options& options) {
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
       outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
     }
-    if (!options.record_file.empty() || !options.baseline_file.empty()) {
-      outputs.add(std::make_unique<baseline::BaselineSink>(options));
-    }
-    if (figure == Figure::kCollective || is_of_pairs(figure)) {
-      outputs.add(std::make_unique<expected::ExpectationSink>(options));
-    }
+    for (std::unique_ptr<Sink>& judge : make_judges(figure, options)) outputs.add(std::move(judge));
     if (const std::string& path = options.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
     }
@@ -284,22 +276,16 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes pool) {
   return plan;
 }
 
-Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options) {
-  return on_first_process(world, [&] { return open_own_outputs(figure, options); });
+Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options,
+                     const MakeJudges& make_judges) {
+  return on_first_process(world, [&] { return open_own_outputs(figure, options, make_judges); });
 }
 
 /// Ranks take the GPUs of their host in the order of the job, whatever their order in `world`.
 KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions, const Options& options) {
   const std::optional<mpi::Communicator> in_order = world.split(0, process);
   const Team team(*in_order, "", process);
-  const Placed placed = place_processes(*in_order);
-  const bool may_be_nccl = sessions.may_be_nccl(options);
-  KeptGpus kept;
-  if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, placed, options);
-  if (options.memory == MemoryKind::kCuda || (may_be_nccl && kept.why_no_nccl.empty())) {
-    kept.devices = gpu::choose_gpus(team, placed, options);
-  }
-  return kept;
+  return sessions.keep_gpus(team, place_processes(*in_order), options);
 }
 
 Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sessions& sessions, Options options,

@@ -10,6 +10,7 @@
 #include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/engine/case_list.h"
+#include "common/engine/job.h"
 #include "common/engine/sessions.h"
 #include "common/measure/test.h"
 #include "common/mpi/communicator.h"
@@ -50,8 +51,10 @@ struct Setup {
   std::vector<std::string> notices;
 };
 
-/// The table and the requested files, on the first process. Collective. Throws UsageError if a file cannot be created.
-[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options);
+/// The table, the requested files and the judges, on the first process. Collective. Throws UsageError if a file cannot
+/// be created.
+[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options,
+                                   const MakeJudges& make_judges);
 
 /// The facts about the whole run that the set-up of one round of pairs needs.
 struct RoundOfRun {

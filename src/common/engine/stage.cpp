@@ -80,7 +80,7 @@ Context describe_run(const mpi::Communicator& world, const Job& job, const Test&
   context.backend_reason = setup.backend.reason;
   context.library = setup.backend.session->library();
   context.nccl_version = setup.backend.session->nccl_version();
-  context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session);
+  context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session, sessions);
   context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   describe_traffic(test, context);
   describe_all_ports(world, sessions.local_port(), context);

@@ -42,7 +42,7 @@ void TestWork::set_up(Outputs& outputs) {
   const RoundOfRun whole{.steps = steps()};
   setup_ = fabricbench::set_up(world(), job().world.rank(), test_, sessions_, std::move(job().options), whole);
   setup_.notices.insert(setup_.notices.begin(), notices_of_members().begin(), notices_of_members().end());
-  outputs = open_outputs(world(), test_.traits().figure, setup_.options);
+  outputs = open_outputs(world(), test_.traits().figure, setup_.options, job().make_judges);
   stage_ = std::make_unique<Stage>(world(), job(), test_, setup_, outputs);
 }
 

@@ -29,6 +29,7 @@
 #include "common/host/files.h"
 #include "common/host/identity.h"
 #include "common/processors/processor_meter.h"
+#include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 #include "common/ranks/placement.h"
@@ -261,7 +262,7 @@ class ConnectWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_members());
-    outputs = open_outputs(world(), Figure::kConnections, setup_.options);
+    outputs = open_outputs(world(), Figure::kConnections, setup_.options, job().make_judges);
   }
 
   [[nodiscard]] Context make_context() override {
@@ -337,7 +338,7 @@ int run_connections(const Program& program, int argc, char** argv) {
   const auto agree = [&program](Job& job) {
     return std::make_unique<ConnectWork>(job, choose_members(job.world, program.name, job.options));
   };
-  return run(program, agree, argc, argv);
+  return run(program, agree, make_judges, argc, argv);
 }
 
 }  // namespace fabricbench

@@ -4,8 +4,8 @@
 
 #include "common/backends/rdma/rdma_test.h"
 #include "common/backends/rdma/verbs_sessions.h"
-#include "common/engine/program.h"
 #include "common/options/verbs_programs.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 

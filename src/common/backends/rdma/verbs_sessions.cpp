@@ -383,6 +383,15 @@ void VerbsSessions::settle(const mpi::Communicator& job, PairPlan& plan, const O
   place_ = settle_near(job, host::host_name(), port_.device, options.rdma);
 }
 
+KeptGpus VerbsSessions::keep_gpus(const Team& team, const Placed& placed, const Options& options) const {
+  if (options.memory != MemoryKind::kCuda) return {};
+  return {.why_no_nccl = {}, .devices = gpu::choose_gpus(team, placed, options)};
+}
+
+std::vector<GpuFacts> VerbsSessions::describe_gpus(const std::vector<int>& devices) const {
+  return gpu::describe_gpus(devices);
+}
+
 BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const Options& options,
                                   const Test& test) const {
   const std::optional<SeenBy> seen_by = takes_seen_by_ ? std::optional(options.rdma.seen_by) : std::nullopt;

@@ -37,6 +37,8 @@ class VerbsSessions final : public Sessions {
   void settle(const mpi::Communicator& job, PairPlan& plan, const Options& options) override;
   [[nodiscard]] std::int64_t left_out_pairs() const override { return port_.left_out_pairs; }
   [[nodiscard]] LocalPort local_port() const override { return port_.facts; }
+  [[nodiscard]] KeptGpus keep_gpus(const Team& team, const Placed& placed, const Options& options) const override;
+  [[nodiscard]] std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) const override;
   /// For bandwidths with GPU memory, `test` also runs with host memory, for comparison.
   [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
                                    const Test& test) const override;

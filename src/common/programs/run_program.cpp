@@ -1,9 +1,14 @@
-#include "common/engine/program.h"
+#include "common/programs/run_program.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
+#include "cluster/baseline/baseline_sink.h"
+#include "cluster/expected/expectation_sink.h"
 #include "common/engine/case_list.h"
+#include "common/engine/engine.h"
 #include "common/engine/test_work.h"
 
 namespace fabricbench {
@@ -25,11 +30,22 @@ Program with_used_options_listed(Program program, const TestTraits& traits) {
 int run_program(const Program& program, Test&& test, Sessions&& sessions, int argc, char** argv) {
   return run(
       with_used_options_listed(program, test.traits()), [&](Job& job) { return agree_on_test(job, test, sessions); },
-      argc, argv);
+      make_judges, argc, argv);
 }
 
 int run_program(const Program& program, Test&& test, int argc, char** argv) {
   return run_program(program, std::move(test), LibrarySessions(), argc, argv);
+}
+
+std::vector<std::unique_ptr<Sink>> make_judges(Figure figure, const Options& options) {
+  std::vector<std::unique_ptr<Sink>> judges;
+  if (!options.record_file.empty() || !options.baseline_file.empty()) {
+    judges.push_back(std::make_unique<baseline::BaselineSink>(options));
+  }
+  if (figure == Figure::kCollective || is_of_pairs(figure)) {
+    judges.push_back(std::make_unique<expected::ExpectationSink>(options));
+  }
+  return judges;
 }
 
 }  // namespace fabricbench

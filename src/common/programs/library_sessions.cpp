@@ -1,4 +1,4 @@
-#include "common/engine/sessions.h"
+#include "common/programs/library_sessions.h"
 
 #include <fmt/format.h>
 
@@ -63,8 +63,18 @@ BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Op
   return {std::move(opened.session), "tcp", "this program measures it"};
 }
 
-bool LibrarySessions::may_be_nccl(const Options& options) const {
-  return options.backend != "mpi" && options.memory != MemoryKind::kHost;
+KeptGpus LibrarySessions::keep_gpus(const Team& team, const Placed& placed, const Options& options) const {
+  const bool may_be_nccl = options.backend != "mpi" && options.memory != MemoryKind::kHost;
+  KeptGpus kept;
+  if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, placed, options);
+  if (options.memory == MemoryKind::kCuda || (may_be_nccl && kept.why_no_nccl.empty())) {
+    kept.devices = gpu::choose_gpus(team, placed, options);
+  }
+  return kept;
+}
+
+std::vector<GpuFacts> LibrarySessions::describe_gpus(const std::vector<int>& devices) const {
+  return gpu::describe_gpus(devices);
 }
 
 BackendChoice LibrarySessions::open(const Team& team, const Placed& placed, const Options& options,

@@ -5,7 +5,7 @@
 
 #include "common/core/schedule_kind.h"
 
-namespace fabricbench::cluster {
+namespace fabricbench {
 
 /// Two endpoints that are measured with each other. The first is the one that sends where only one does.
 struct Meeting {
@@ -60,4 +60,4 @@ class Schedule {
   int parts_ = 1;                  // of a whole round
 };
 
-}  // namespace fabricbench::cluster
+}  // namespace fabricbench

@@ -1,9 +1,11 @@
+// What a program hands to the engine, which knows neither GPUs nor baselines.
 #pragma once
 
-#include "common/engine/sessions.h"
+#include "common/engine/job.h"
 #include "common/measure/message_test.h"
 #include "common/measure/test.h"
 #include "common/options/program.h"
+#include "common/programs/library_sessions.h"
 
 namespace fabricbench {
 
@@ -13,5 +15,8 @@ namespace fabricbench {
 
 /// The same with NCCL or MPI.
 [[nodiscard]] int run_program(const Program& program, Test&& test, int argc, char** argv);
+
+/// The comparison with baselines, and with what links allow, as the options ask for.
+[[nodiscard]] std::vector<std::unique_ptr<Sink>> make_judges(Figure figure, const Options& options);
 
 }  // namespace fabricbench

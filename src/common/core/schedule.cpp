@@ -1,4 +1,4 @@
-#include "cluster/schedule.h"
+#include "common/core/schedule.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "common/core/shuffle.h"
 
-namespace fabricbench::cluster {
+namespace fabricbench {
 namespace {
 
 /// A seed of its own for each `stream`.
@@ -83,4 +83,4 @@ Meeting Schedule::places(int round, int index) const {
   return {2 * index, 2 * index + 1};
 }
 
-}  // namespace fabricbench::cluster
+}  // namespace fabricbench
