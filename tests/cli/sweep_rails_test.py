@@ -56,7 +56,7 @@ ALL = "--devices mlx5_0,mlx5_1,mlx5_2 --concurrent 1"
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(PROGRAMS, "rdma_write_bw")), "the verbs of this machine are too old")
-class SweepRails(SweepScriptTest):  # 2 ranks, 15 s
+class SweepRails(SweepScriptTest):  # 2 ranks, 30 s
 
     LAUNCHER = LAUNCHER
 
