@@ -48,8 +48,8 @@ Tests that need root are skipped without it, with the reason.
   --preset threads   thread sanitizer, in build-threads/
   --only SUITE       run only this suite; may be repeated
   --without SUITE    leave this suite out; may be repeated
-  --lint             run clang-format, shellcheck and, over changed files,
-                     clang-tidy instead of the tests
+  --lint             run clang-format, shellcheck, ruff where it is installed
+                     and, over changed files, clang-tidy instead of the tests
   --analyze          run clang's static analyzer instead of the tests; takes a
                      quarter of an hour
   --help             print this text
@@ -240,9 +240,20 @@ lint_shell() {
         die "$kFailed" "shellcheck objects to the places above"
 }
 
+# Distributions do not have ruff; whoever has it checks the Python too.
+lint_python() {
+    if ! command -v ruff >/dev/null; then
+        warn "there is no ruff ('pip install ruff'), so the Python is not checked"
+        return
+    fi
+    ruff check --quiet || die "$kFailed" "ruff objects to the places above"
+}
+
 lint() {
     say "shellcheck"
     lint_shell
+    say "ruff"
+    lint_python
     say "clang-format"
     lint_format
     say "clang-tidy, over changed files"

@@ -622,7 +622,10 @@ def slow_in_generations(rng, n):
     return w
 
 
-DEEP = lambda rng: rng.uniform(0.2, 0.5)
+def DEEP(rng):
+    return rng.uniform(0.2, 0.5)
+
+
 CASES = collections.OrderedDict([
     # name: (maker, least hosts, wanted share found, innocents a sweep allowed)
     ("healthy_flat", (healthy("flat"), 3, 1, 0.01)),

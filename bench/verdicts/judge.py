@@ -48,7 +48,7 @@ def schedule_open(n, rng):
     ids = list(range(n)) + ([None] if n % 2 else [])
     rng.shuffle(ids)
     m = len(ids)
-    for r in range(m - 1):
+    for _ in range(m - 1):
         yield [(ids[k], ids[m - 1 - k]) for k in range(m // 2) if ids[k] is not None and ids[m - 1 - k] is not None]
         ids = [ids[0]] + [ids[-1]] + ids[1:-1]
 
@@ -87,7 +87,7 @@ def sweep(a, case, n, seed, folder):
     extra = []
     if w.give_locality:
         with open(locality, "w") as f:
-            f.writelines(f"{h} {l}\n" for h, l in w.locality.items())
+            f.writelines(f"{h} {leaf}\n" for h, leaf in w.locality.items())
         extra = ["--locality", locality]
     result = {"seed": seed, "case": case, "n": n, "files": [records, hosts, locality, verdict]}
     began = time.time()
@@ -191,8 +191,8 @@ def judge(w, v, res):
         res["said"] = ""
         return
     named = {g["name"]: set(g["hosts"]) for x in v["groupings"] for g in x["groups"]}
-    for l in set((w.locality or {}).values()) if w.give_locality else ():
-        named.setdefault(l, {h for h, x in w.locality.items() if x == l})
+    for leaf in set((w.locality or {}).values()) if w.give_locality else ():
+        named.setdefault(leaf, {h for h, x in w.locality.items() if x == leaf})
     planted_hosts = {t["hosts"][0] for t in w.truth if t["kind"] in ("host", "nic", "dead", "transient")}
     pairs = {frozenset(t["hosts"]) for t in w.truth if t["kind"] in ("pair", "dead_pair", "unsteady_path")}
     cut_off = {h for t in w.truth if t["kind"] == "cut_off" for h in t["hosts"]}
@@ -242,10 +242,10 @@ def judge(w, v, res):
             (wrong if frozenset(hosts) in pairs or planted_hosts & set(hosts) else innocents).add(what)
         elif b == "leaf":
             g = named.get(f["leaf"], set())
-            (wrong if any(g & l and len(g & l) >= 0.5 * len(g | l) for l in leaves) else innocents).add(what)
+            (wrong if any(g & leaf and len(g & leaf) >= 0.5 * len(g | leaf) for leaf in leaves) else innocents).add(what)
         elif b == "leaf_pair":
             g, o = named.get(f["leaf"], set()), named.get(f["other_leaf"], set())
-            (wrong if any(l == g or l == o for l in leaves) else innocents).add(what)
+            (wrong if any(leaf in (g, o) for leaf in leaves) else innocents).add(what)
         else:
             innocents.add(what)
     for name in ("slow", "dead", "unsteady"):
@@ -294,7 +294,7 @@ def judge(w, v, res):
             res["cannot_tell"] = True
     if w.groups_wanted:
         res["planted"] += len(w.groups_wanted)
-        for k, group in enumerate(w.groups_wanted):
+        for group in w.groups_wanted:
             told = [same_partition([g["hosts"] for g in x["groups"]], group, w.hosts) for x in v["groupings"] if not x["given"]]
             if any(t[0] for t in told):
                 res["found"] += 1

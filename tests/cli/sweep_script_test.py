@@ -6,10 +6,8 @@ tests/cluster has the script on hosts.
 import collections
 import fcntl
 import json
-import pathlib
 import signal
 import time
-import unittest
 
 from accepting import alive, pids_in, wait_until
 from sweep_script import PROGRAMS, SweepScriptTest

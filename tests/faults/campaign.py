@@ -20,9 +20,27 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from combinations import (ALL, Combination, GoodRun, HUNG_AFTER_S, LAUNCHER_HANGS, LAUNCHER_HANGS_AFTER_S, LEAST_LIMIT_S,
-                          LIMIT_S, OK, OWN_STATUSES, Outcome, PATIENT_LIMIT_S, PROGRAMS, RANKS, STUCK, TIMEOUT, TRIES,
-                          faults_of, taken)
+from combinations import (
+    ALL,
+    HUNG_AFTER_S,
+    LAUNCHER_HANGS,
+    LAUNCHER_HANGS_AFTER_S,
+    LEAST_LIMIT_S,
+    LIMIT_S,
+    OK,
+    OWN_STATUSES,
+    PATIENT_LIMIT_S,
+    PROGRAMS,
+    RANKS,
+    STUCK,
+    TIMEOUT,
+    TRIES,
+    Combination,
+    GoodRun,
+    Outcome,
+    faults_of,
+    taken,
+)
 from judging import Judge, cause, rows, why_excepted
 from page import read_table, write_summary
 
@@ -139,7 +157,7 @@ class Suite:
         return {"LD_LIBRARY_PATH": f"{library}:{before}" if before else str(library), "FAKE_CUDA_DEVICES": "8",
                 "CUDA_VISIBLE_DEVICES": "0,1,2,3,4,5,6,7"}
 
-    @functools.cache
+    @functools.cache  # noqa: B019  # one object a campaign
     def good_run(self, program, *more):
         for this in range(1, TRIES):
             try:
