@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -34,18 +37,21 @@ Names catalogued(const std::vector<StartedAs>& starts) {
   return names;
 }
 
-/// The programs of a folder of src/, of which each file is one.
-void add_programs(Names& names, const std::string& folder, const std::string& suffix) {
-  for (const fs::directory_entry& file : fs::directory_iterator(kSource / folder)) {
-    names.insert(file.path().stem().string() + suffix);
+/// The programs of a folder of src/, of which each is a function.
+void add_programs(Names& names, const std::string& folder) {
+  const std::regex function(R"(int (\w+)\(int argc, char\*\* argv\))");
+  for (const fs::directory_entry& entry : fs::directory_iterator(kSource / folder)) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (std::sregex_iterator match(text.begin(), text.end(), function), end; match != end; ++match) {
+      names.insert((*match)[1].str());
+    }
   }
 }
 
 TEST(Catalogue, HasEveryProgramOfMpiAndNoOther) {
   Names programs;
-  add_programs(programs, "collectives", "_perf");
-  add_programs(programs, "p2p", "");
-  add_programs(programs, "rdma", "");
+  for (const char* folder : {"collectives", "p2p", "rdma"}) add_programs(programs, folder);
   EXPECT_EQ(catalogued({StartedAs::kAllRanks, StartedAs::kTwoRanks, StartedAs::kEachHost}), programs);
 }
 

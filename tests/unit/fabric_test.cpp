@@ -10,6 +10,7 @@
 
 #include "simulation/simulation.h"
 
+using namespace fabricbench;
 using namespace fabricbench::cluster;
 
 namespace fabric_test {
