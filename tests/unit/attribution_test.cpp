@@ -12,6 +12,7 @@
 
 #include "attribution_test_support.h"
 
+using namespace fabricbench;
 using namespace fabricbench::cluster;
 
 namespace attribution_test {

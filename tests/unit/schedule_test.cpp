@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+using namespace fabricbench;
 using namespace fabricbench::cluster;
 using fabricbench::ScheduleKind;
 
