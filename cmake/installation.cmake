@@ -52,8 +52,12 @@ install(FILES ${PROJECT_BINARY_DIR}/links/examples DESTINATION ${FABRICBENCH_DOC
 if(CMAKE_CROSSCOMPILING)
   message(STATUS "Without man pages and completion: programs built for another machine cannot be asked for their options")
 else()
+  find_program(FABRICBENCH_HELP2MAN help2man)
+  if(NOT FABRICBENCH_HELP2MAN)
+    message(STATUS "Without man pages: there is no help2man, which makes them")
+  endif()
   set(manuals ${PROJECT_BINARY_DIR}/manuals)
-  file(GLOB user_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/*.sh)
+  file(GLOB manual_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/packaging/manuals/* ${PROJECT_SOURCE_DIR}/scripts/*.sh)
   foreach(kind PROGRAMS TOOLS)
     set(files_of_${kind} ${FABRICBENCH_${kind}})
     list(TRANSFORM files_of_${kind} PREPEND "$<TARGET_FILE:")
@@ -61,11 +65,13 @@ else()
   endforeach()
   add_custom_command(OUTPUT ${manuals}/zsh/_fabricbench
                      COMMAND ${CMAKE_COMMAND} -E rm -rf ${manuals}
-                     COMMAND make_manuals ${manuals} ${PROJECT_VERSION} "${FABRICBENCH_LINK_PREFIX}" ${files_of_PROGRAMS}
-                             -- ${files_of_TOOLS}
-                     DEPENDS make_manuals ${programs} ${user_scripts} VERBATIM COMMENT "Making man pages and completion")
+                     COMMAND ${PROJECT_SOURCE_DIR}/packaging/manuals/make.sh ${manuals} ${PROJECT_VERSION}
+                             "${FABRICBENCH_LINK_PREFIX}" "$<$<BOOL:${FABRICBENCH_HELP2MAN}>:${FABRICBENCH_HELP2MAN}>"
+                             ${files_of_PROGRAMS} -- ${files_of_TOOLS}
+                     DEPENDS ${programs} ${manual_sources} VERBATIM COMMENT "Making man pages and completion")
   add_custom_target(manuals ALL DEPENDS ${manuals}/zsh/_fabricbench)
   install(DIRECTORY ${manuals}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(DIRECTORY ${manuals}/completion DESTINATION ${FABRICBENCH_SHAREDIR})
   install(DIRECTORY ${manuals}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(DIRECTORY ${manuals}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   foreach(folder site-functions vendor-completions)  # the second is Debian's

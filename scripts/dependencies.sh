@@ -22,6 +22,7 @@ build   command  cmake               cmake                cmake
 build   command  ninja               ninja-build          ninja-build
 build   command  pkg-config          pkg-config           pkgconf-pkg-config
 build   command  file                file                 file
+build   command  help2man            help2man             help2man
 build   command  mpicxx              libopenmpi-dev       openmpi-devel
 build   command  mpirun              openmpi-bin          openmpi
 build   header   CLI/CLI.hpp         libcli11-dev         cli11-devel

@@ -179,6 +179,8 @@ main() {
     find_missing "$purposes" "$manager"
     if [[ ${#missing_names[@]} -eq 0 ]]; then
         say "nothing to install"
+    elif [[ ${missing_names[*]} == help2man ]] && ! is_root; then
+        say "help2man is not there: the build leaves out man pages"  # which are no reason to ask for root
     else
         install_missing "$purposes" "$manager" "$@"
     fi

@@ -195,7 +195,7 @@ sources_of_change() {
 }
 
 shell_files() {
-    find . -type d \( -name .git -o -path './build*' \) -prune -o -type f \( -name '*.sh' -o -path ./.ci/run \) -print0
+    find . -type d \( -name .git -o -path './build*' \) -prune -o -type f \( -name '*.sh' -o -name '*.bash' -o -path ./.ci/run \) -print0
 }
 
 lint_format() {

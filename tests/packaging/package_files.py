@@ -30,7 +30,8 @@ class PackageTest(unittest.TestCase):
                      "/usr/share/fabricbench/scripts/accept.sh", "/usr/share/fabricbench/presets/h100-8x400g.jsonl",
                      "/usr/share/bash-completion/completions/fabricbench"):
             self.assertIn(path, files)
-        self.assertTrue(any(path.startswith(f"/usr/share/man/man1/{LINK_PREFIX}all_reduce_perf.1") for path in files))
+        if shutil.which("help2man") is not None:
+            self.assertTrue(any(path.startswith(f"/usr/share/man/man1/{LINK_PREFIX}all_reduce_perf.1") for path in files))
 
     def check_needs(self, needs, mpi):
         self.assertIn(mpi, needs)

@@ -24,6 +24,7 @@ class Fabricbench(CMakePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.21:", type="build")
     depends_on("ninja", type="build")
+    depends_on("help2man", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("fmt@8:")
