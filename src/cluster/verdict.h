@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cluster/open_groups.h"
@@ -144,6 +145,15 @@ struct Stratum {
   double centre = 0;       ///< bytes per second of a healthy reading
   double scale = 0;        ///< relative standard deviation of a healthy reading, from the median absolute deviation
 };
+
+/// What comparable readings have in common besides the distance of their hosts: test and size, both rails, and whether
+/// they are of both directions together.
+using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+/// That of a reading, or of a stratum.
+template <typename Readings>
+[[nodiscard]] Setting setting_of(const Readings& readings) {
+  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+}
 
 /// Hosts that are near each other: in one leaf switch or rack, in one pod or hall.
 struct Group {

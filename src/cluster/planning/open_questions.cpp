@@ -29,14 +29,19 @@ std::vector<std::int32_t> groups_of(const Grouping& grouping, std::size_t hosts)
 
 std::span<const std::int32_t> one(const std::int32_t& host) { return {&host, 1}; }
 
-/// Adds as many as fit. Returns their follow-ups.
-std::vector<const FollowUp*> add_all(const std::vector<WantedPair>& wanted, RoundBuilder& round) {
-  std::vector<const FollowUp*> added;
-  for (const WantedPair& pair : wanted) {
-    if (round.is_full()) break;
-    if (round.add(pair)) added.push_back(pair.follow_up);
+/// By host, how many hosts of its own group it has met. `group_of`: by host; -1: none.
+std::vector<std::int64_t> met_within(const Sweep& sweep, const std::vector<std::int32_t>& group_of) {
+  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (const Reading& each : sweep.readings) {
+    const bool are_mates = group_of[at(each.from)] >= 0 && group_of[at(each.from)] == group_of[at(each.to)];
+    if (are_mates && each.from != each.to) pairs.insert(std::minmax(each.from, each.to));
   }
-  return added;
+  std::vector<std::int64_t> met(sweep.hosts.size(), 0);
+  for (const auto& [host, other] : pairs) {
+    ++met[at(host)];
+    ++met[at(other)];
+  }
+  return met;
 }
 
 /// Host and follow-up in a few words each, as many as fit into a line.
@@ -51,25 +56,26 @@ std::string text_of_follow_ups(const Sweep& sweep, const std::vector<const Follo
   return fmt::format("{}", fmt::join(shortened(std::move(texts), kMostNamed, "more"), "; "));
 }
 
-/// What comparable readings have in common: kind, rails, and whether they are of both directions together.
-using Comparable = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
-
-template <typename Readings>
-Comparable alike(const Readings& readings) {
-  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+/// Adds as many as fit. Returns their follow-ups as text.
+std::string add_all(const Sweep& sweep, const std::vector<WantedPair>& wanted, RoundBuilder& round) {
+  std::vector<const FollowUp*> added;
+  for (const WantedPair& pair : wanted) {
+    if (round.add(pair)) added.push_back(pair.follow_up);
+  }
+  return text_of_follow_ups(sweep, added);
 }
 
 /// What comparable readings reach at best, whatever the distance of their hosts: the upper part of their rates, and the
 /// centre of their fastest stratum, which may have few of them.
-std::map<Comparable, double> fastest_rates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
-  std::map<Comparable, std::vector<float>> rates;
+std::map<Setting, double> fastest_rates(const Sweep& sweep, const Verdict& verdict, double tolerance) {
+  std::map<Setting, std::vector<float>> rates;
   for (const Reading& reading : sweep.readings) {
-    if (has_rate(reading)) rates[alike(reading)].push_back(reading.rate);
+    if (has_rate(reading)) rates[setting_of(reading)].push_back(reading.rate);
   }
-  std::map<Comparable, double> fastest;
+  std::map<Setting, double> fastest;
   for (auto& [key, own] : rates) fastest[key] = (1 - tolerance) * quantile(own, kFastest);
   for (const Stratum& stratum : verdict.strata) {
-    double& rate = fastest[alike(stratum)];
+    double& rate = fastest[setting_of(stratum)];
     if (stratum.pairs >= Stratum::kPairsOfNorm) rate = std::max(rate, stratum.centre);
   }
   return fastest;
@@ -131,54 +137,56 @@ std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories()
   return histories;
 }
 
+const OpenQuestions::History& OpenQuestions::history_of(std::int32_t host, std::int32_t other) const {
+  static const History kNone;
+  const auto own = histories_.find(std::minmax(host, other));
+  return own == histories_.end() ? kNone : own->second;
+}
+
 RoundBuilder OpenQuestions::empty_round(std::int64_t most_pairs) const {
   return {progress_.met, progress_.left_out, most_pairs, progress_.last};
 }
 
 PlannedRound OpenQuestions::dead_hosts() const {
   RoundBuilder round(progress_.met, progress_.absent, progress_.at_once, progress_.last);
-  const std::vector<const FollowUp*> added = add_all(wanted([](const FollowUp& each) { return each.of_dead; }), round);
-  return {.meetings = round.meetings(), .why = "dead hosts with each other: " + text_of_follow_ups(sweep_, added)};
+  const std::string why = add_all(sweep_, wanted([](const FollowUp& each) { return each.of_dead; }), round);
+  return {.meetings = round.meetings(), .why = "dead hosts with each other: " + why};
 }
 
 PlannedRound OpenQuestions::shared_links(double tolerance) const {
   constexpr std::size_t kPasses = 2;
   if (verdict_.usual.size() != sweep_.readings.size()) return {};
-  const auto [round, pairs] = slow_pairs(tolerance);
+  const PlannedRound slow = slow_pairs(tolerance);
   for (std::size_t pass = 1; pass <= kPasses; ++pass) {
     if (pass > 1 && verdict_.links.readings > 0 && verdict_.links.slowed == 0) break;
     bool all_beside = true;
-    for (const Meeting& pair : pairs) {
-      const auto own = histories_.find(std::minmax(pair.first, pair.second));
-      if (own == histories_.end() || own->second.alone.size() < pass) {
+    for (const Meeting& pair : slow.meetings) {
+      const History& history = history_of(pair.first, pair.second);
+      if (history.alone.size() < pass) {
         return {.meetings = {pair},
                 .why = fmt::format("alone, one of {} slow pairs that no host explains: do pairs share links?",
-                                   pairs.size())};
+                                   slow.meetings.size())};
       }
-      all_beside = all_beside && own->second.beside.size() >= pass;
+      all_beside = all_beside && history.beside.size() >= pass;
     }
     if (all_beside) continue;
-    return {.meetings = meetings_of(round),
+    RoundBuilder again = empty_round(progress_.at_once);
+    for (const Reading& reading : sweep_.readings) {
+      if (reading.round == slow.number) again.add({reading.from, reading.to});
+    }
+    return {.meetings = again.meetings(),
             .why = fmt::format("the pairs of round {} again, of which {} were slow, to see whether pairs share links",
-                               round + 1, pairs.size()),
+                               slow.number + 1, slow.meetings.size()),
             .keeps_order = true};
   }
   return {};
 }
 
-std::vector<Meeting> OpenQuestions::meetings_of(std::int32_t round) const {
-  RoundBuilder pairs = empty_round(progress_.at_once);
-  for (const Reading& reading : sweep_.readings) {
-    if (reading.round == round) pairs.add({reading.from, reading.to});
-  }
-  return pairs.meetings();
-}
-
 /// The round in which most was lost, and its slowest pairs; out of readings beside others from before their pair was
 /// alone. A shared link slows two pairs of a round or more. None, if slow readings are few and no two paths are slow,
 /// or are all of one host that is slow with most partners.
-OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
-  const std::map<Comparable, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
+PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
+  const std::map<Setting, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
   std::map<std::int32_t, std::vector<SlowReading>> slow;      // by round
   std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
   std::int64_t all = 0;
@@ -186,23 +194,22 @@ OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
   for (std::size_t i = 0; i < sweep_.readings.size(); ++i) {
     const Reading& reading = sweep_.readings[i];
     if (!has_rate(reading) || reading.concurrent < 2 || verdict_.usual[i] <= 0) continue;
-    const auto own = histories_.find(std::minmax(reading.from, reading.to));
-    const bool was_alone = own != histories_.end() && !own->second.alone.empty();
-    if (was_alone && own->second.beside.contains(reading.round)) continue;
+    const History& history = history_of(reading.from, reading.to);
+    if (history.beside.contains(reading.round)) continue;
     const Stratum& stratum = verdict_.strata[at(verdict_.stratum_of[i])];
-    const double ratio = reading.rate / (fastest.at(alike(reading)) * verdict_.usual[i] / stratum.centre);
+    const double ratio = reading.rate / (fastest.at(setting_of(reading)) * verdict_.usual[i] / stratum.centre);
     const bool is_slow = ratio < 1 - std::clamp(kErrors * stratum.scale, tolerance, 2 * kLeastLoad);
     ++all;
     for (const std::int32_t host : {reading.from, reading.to}) balance[at(host)] += is_slow ? 1 : -1;
     if (!is_slow) continue;
-    slow[reading.round].push_back({ratio, {reading.from, reading.to}, was_alone});
+    slow[reading.round].push_back({ratio, {reading.from, reading.to}, !history.alone.empty()});
     ++all_slow;
   }
   const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
   const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
                                    [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
   if (static_cast<double>(all_slow) < kMostFailing * static_cast<double>(all) && paths < 2) return {};
-  SlowRound chosen;
+  PlannedRound chosen;
   std::pair<std::int64_t, double> most{0, 0};  // pairs that were alone, so that the choice stays; and what was lost
   for (auto& [round, readings] : slow) {
     std::sort(readings.begin(), readings.end(), [](const auto& a, const auto& b) {
@@ -218,7 +225,7 @@ OpenQuestions::SlowRound OpenQuestions::slow_pairs(double tolerance) const {
     }
     if (pairs.meetings().size() < 2 || own <= most) continue;
     most = own;
-    chosen = {.round = round, .pairs = pairs.meetings()};
+    chosen = {.number = round, .meetings = pairs.meetings()};
   }
   return chosen;
 }
@@ -247,7 +254,7 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
   RoundBuilder round = empty_round(most_pairs);
   for (std::size_t level = 0; level < group_of_.size(); ++level) {
     if (verdict_.groupings[level].across >= most_across) continue;
-    const std::vector<std::int64_t> met = progress_.met.met_within(group_of_[level]);
+    const std::vector<std::int64_t> met = met_within(sweep_, group_of_[level]);
     std::vector<std::pair<std::int64_t, WantedPair>> wanted;  // and how many the host has met
     for (const Group& group : verdict_.groupings[level].groups) {
       for (const std::int32_t& host : group.hosts) {
@@ -280,7 +287,7 @@ PlannedRound OpenQuestions::near_again() const {
       asked.push_back({one(each.host), one(each.other), WantedPair::kAny, &each});
     }
   }
-  const std::string why = text_of_follow_ups(sweep_, add_all(asked, round));
+  const std::string why = add_all(sweep_, asked, round);
   return {.meetings = round.meetings(), .why = "again, with hosts of the same leaf, which share no links: " + why};
 }
 
@@ -319,19 +326,16 @@ std::vector<WantedPair> OpenQuestions::wanted(const Asked& is_asked) const {
 /// Pairs that are worth another reading, each once, those first that were alone least often.
 std::vector<WantedPair> OpenQuestions::pairs_again() const {
   std::set<Pair> known;
-  const auto history_of = [&](const FollowUp& each) -> const History& {
-    return histories_.at(std::minmax(each.host, each.other));
-  };
   std::vector<WantedPair> pairs = wanted([&](const FollowUp& each) {
     if (each.other < 0 || each.of_suspects) return false;
     if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) return false;
-    const History& history = history_of(each);
+    const History& history = history_of(each.host, each.other);
     if (history.is_given_up || history.failed.size() >= kMoreThanOne) return false;
     return known.insert(std::minmax(each.host, each.other)).second;
   });
-  std::stable_sort(pairs.begin(), pairs.end(), [&](const WantedPair& a, const WantedPair& b) {
-    return history_of(*a.follow_up).alone.size() < history_of(*b.follow_up).alone.size();
-  });
+  const auto alone = [&](const WantedPair& pair) { return history_of(pair.hosts[0], pair.partners[0]).alone.size(); };
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [&](const WantedPair& a, const WantedPair& b) { return alone(a) < alone(b); });
   return pairs;
 }
 
@@ -339,21 +343,23 @@ PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rou
   if (rounds_left <= 0) return {};
   RoundBuilder round = empty_round(most_pairs);
   std::vector<std::string> whys;
-  const auto suspects = add_all(wanted([](const FollowUp& each) { return each.of_suspects && !each.of_dead; }), round);
-  if (!suspects.empty()) whys.push_back("slow hosts with each other: " + text_of_follow_ups(sweep_, suspects));
+  const auto is_of_suspects = [](const FollowUp& each) { return each.of_suspects && !each.of_dead; };
+  if (const std::string suspects = add_all(sweep_, wanted(is_of_suspects), round); !suspects.empty())
+    whys.push_back("slow hosts with each other: " + suspects);
   const auto first = std::ssize(round.meetings());
   std::vector<WantedPair> of_hosts = wanted([](const FollowUp& each) { return each.other < 0; });
   // Where they are too many, each comes in turn.
   if (std::ssize(of_hosts) > most_pairs) {
     std::rotate(of_hosts.begin(), of_hosts.begin() + progress_.last % std::ssize(of_hosts), of_hosts.end());
   }
-  if (const auto hosts = add_all(of_hosts, round); !hosts.empty()) {
+  if (const std::string hosts = add_all(sweep_, of_hosts, round); !hosts.empty()) {
+    const auto number = std::ssize(round.meetings()) - first;
     const bool all_new =
         std::all_of(round.meetings().begin() + first, round.meetings().end(),
                     [&](const Meeting& each) { return progress_.met.between(each.first, each.second) == 0; });
-    const std::string who = hosts.size() == 1 ? "again," : fmt::format("{} hosts again, each", hosts.size());
-    whys.push_back(fmt::format("{} {}: {}", who, all_new ? "with a new partner" : "with the partner it has met least",
-                               text_of_follow_ups(sweep_, hosts)));
+    const std::string who = number == 1 ? "again," : fmt::format("{} hosts again, each", number);
+    whys.push_back(
+        fmt::format("{} {}: {}", who, all_new ? "with a new partner" : "with the partner it has met least", hosts));
   }
   const std::string pairs = add_pairs(rounds_left, among_many, round);
   if (!pairs.empty()) whys.push_back(pairs);
@@ -362,30 +368,33 @@ PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rou
 
 /// Adds pairs to a round, which may have others in it. Returns its purpose; empty: none was added.
 std::string OpenQuestions::add_pairs(std::int64_t rounds_left, bool among_many, RoundBuilder& round) const {
-  const std::vector<WantedPair> pairs = pairs_again();
+  std::vector<WantedPair> pairs = pairs_again();
+  const std::size_t all = pairs.size();
   std::int64_t rounds_alone = 0;
   for (const WantedPair& pair : pairs) rounds_alone += std::max(pair.follow_up->readings, 1);
   const bool may_be_alone = round.meetings().empty() && !among_many;
   if (pairs.empty() || (rounds_alone <= rounds_left && !may_be_alone && !among_many)) return "";
-  std::vector<const FollowUp*> added;
+  const std::size_t others = round.meetings().size();
   const char* apart = "host";
+  std::string text;
   if (may_be_alone && rounds_alone <= rounds_left) {
-    round.add(pairs.front());
-    added = {pairs.front().follow_up};
+    pairs.resize(1);
   } else if (may_be_alone && !sweep_.leaf_of.empty()) {
     RoundBuilder by_leaf = round;
     by_leaf.keep_apart(sweep_.leaf_of);
-    added = add_all(pairs, by_leaf);
+    const std::string added = add_all(sweep_, pairs, by_leaf);
     // Half of the rounds are kept for pairs that stay slow, which are then measured alone.
-    const bool suffices = std::ssize(added) * std::max<std::int64_t>(rounds_left / 2, 1) >= std::ssize(pairs);
-    if (suffices) std::swap(round, by_leaf), apart = "leaf";
-    if (!suffices) added.clear();
+    if (std::ssize(by_leaf.meetings()) * std::max<std::int64_t>(rounds_left / 2, 1) >= std::ssize(pairs)) {
+      text = added;
+      round = by_leaf;
+      apart = "leaf";
+    }
   }
-  if (added.empty()) added = add_all(pairs, round);
-  if (added.empty()) return "";
-  const std::string text = text_of_follow_ups(sweep_, added);
+  if (text.empty()) text = add_all(sweep_, pairs, round);
+  if (text.empty()) return "";
   if (round.meetings().size() == 1) return fmt::format("{}: {}", among_many ? "again" : "alone", text);
-  return fmt::format("{} of {} pairs again, with no {} in common: {}", added.size(), pairs.size(), apart, text);
+  return fmt::format("{} of {} pairs again, with no {} in common: {}", round.meetings().size() - others, all, apart,
+                     text);
 }
 
 }  // namespace fabricbench::cluster

@@ -64,16 +64,11 @@ class OpenQuestions {
   };
 
   [[nodiscard]] std::map<Pair, History> histories() const;
+  [[nodiscard]] const History& history_of(std::int32_t host, std::int32_t other) const;
   [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
   /// The hosts of a host's group of a level, itself among them.
   [[nodiscard]] std::span<const std::int32_t> members(std::size_t level, const std::int32_t& host) const;
-  /// A round, and its slowest pairs.
-  struct SlowRound {
-    std::int32_t round = 0;
-    std::vector<Meeting> pairs{};
-  };
-  [[nodiscard]] std::vector<Meeting> meetings_of(std::int32_t round) const;
-  [[nodiscard]] SlowRound slow_pairs(double tolerance) const;
+  [[nodiscard]] PlannedRound slow_pairs(double tolerance) const;
   template <typename Asked>
   [[nodiscard]] std::vector<WantedPair> wanted(const Asked& is_asked) const;
   [[nodiscard]] std::vector<WantedPair> pairs_again() const;

@@ -28,7 +28,7 @@ namespace {
 std::int64_t readings_for_medians(double scale, const SweepPlan& plan) {
   constexpr double kMissed = 1e-3;  // the share of slow hosts that may go unnoticed
   const double directions = 2 * std::max(1.0, static_cast<double>(plan.schedule.endpoints));
-  const double distance = normal_quantile(plan.false_alarm / directions) + normal_quantile(kMissed);
+  const double distance = normal_quantile(VerdictSettings().false_alarm / directions) + normal_quantile(kMissed);
   const double wanted = std::pow(kMedianOverMeanError * distance * scale / plan.tolerance, 2);
   return static_cast<std::int64_t>(std::ceil(std::min(wanted, 1e6)));
 }

@@ -27,15 +27,11 @@ struct SweepPlan {
   int most_rounds_for_groups = 128;
   /// Of --find: maximum number of rounds for suspects, or as many as for all hosts if these are more.
   int most_extra_rounds = 40;
-  /// A host with which nothing works is left out after failures with so many different partners that work; see
-  /// SweepProgress::left_out.
-  int failures = 2;
   /// Whether a meeting gives a reading in each direction, as with pairwise_bw. A pair with only one of them was broken
   /// off, and is measured again.
   bool both_directions = false;
   std::vector<std::int32_t> absent;  ///< places in Sweep::hosts: hosts that cannot be measured any more
   double tolerance = 0.05;           ///< see VerdictSettings; medians have to be precise enough for it
-  double false_alarm = 0.01;
 
   static constexpr int kAllPairs = 1 << 30;
 };

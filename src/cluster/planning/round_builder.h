@@ -41,7 +41,21 @@ class RoundBuilder {
 
   /// Adds the two that have met least.
   bool add(const WantedPair& wanted) {
-    const std::optional<Meeting> best = least_met(wanted);
+    if (is_full()) return false;
+    std::optional<Meeting> best;
+    std::int64_t least = wanted.fewer_than;
+    for (const std::int32_t host : wanted.hosts) {
+      if (taken_[at(host)] != 0) continue;
+      for (std::size_t step = 0; step < wanted.partners.size() && least > 0; ++step) {
+        const std::size_t place = (step + static_cast<std::size_t>(host + turn_ + 1)) % wanted.partners.size();
+        const std::int32_t other = wanted.partners[place];
+        if (other == host || taken_[at(other)] != 0) continue;
+        const std::int64_t times = met_->between(host, other);
+        if (times >= least) continue;
+        least = times;
+        best = Meeting{host, other};
+      }
+    }
     return best.has_value() && add(*best);
   }
 
@@ -57,33 +71,15 @@ class RoundBuilder {
   /// From now on the pairs have no group in common either, such as a leaf.
   void keep_apart(const std::vector<std::int32_t>& group_of) { group_of_ = &group_of; }
 
-  [[nodiscard]] bool is_full() const { return meetings_.size() >= most_; }
   [[nodiscard]] const std::vector<Meeting>& meetings() const { return meetings_; }
 
  private:
+  [[nodiscard]] bool is_full() const { return meetings_.size() >= most_; }
   void take(std::int32_t host) {
     taken_[at(host)] = 1;
     for (std::size_t other = 0; group_of_ != nullptr && other < taken_.size(); ++other) {
       if ((*group_of_)[other] == (*group_of_)[at(host)]) taken_[other] = 1;
     }
-  }
-
-  [[nodiscard]] std::optional<Meeting> least_met(const WantedPair& wanted) const {
-    std::optional<Meeting> best;
-    std::int64_t least = wanted.fewer_than;
-    for (const std::int32_t host : wanted.hosts) {
-      if (taken_[at(host)] != 0) continue;
-      for (std::size_t step = 0; step < wanted.partners.size() && least > 0; ++step) {
-        const std::size_t place = (step + static_cast<std::size_t>(host + turn_ + 1)) % wanted.partners.size();
-        const std::int32_t other = wanted.partners[place];
-        if (other == host || taken_[at(other)] != 0) continue;
-        const std::int64_t times = met_->between(host, other);
-        if (times >= least) continue;
-        least = times;
-        best = Meeting{host, other};
-      }
-    }
-    return best;
   }
 
   const PairsMet* met_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/last_success.h"
+#include "cluster/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -33,9 +34,9 @@ std::vector<Failures> failures_since(const Sweep& sweep, const std::vector<std::
 }
 
 /// See SweepProgress::left_out. Each failure costs a time limit, so the wait before a host is tried again becomes
-/// longer with each partner after `least`, but for one: mostly one more has failed before the last of `least` has shown
-/// that it works.
-std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, int least, std::int64_t last_round) {
+/// longer with each partner after the second, but for one: mostly one more has failed before the second has shown that
+/// it works.
+std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, std::int64_t last_round) {
   constexpr double kFirstWait = 8;  // rounds: another time for most faults
   constexpr double kLonger = 3;
   const std::vector<std::int32_t> worked = last_success(sweep, 1);
@@ -44,10 +45,10 @@ std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, int least, std::int64_t
     const auto proven =
         std::count_if(failures.works.begin(), failures.works.end(), [](const auto& partner) { return partner.second; });
     const bool has_worked = worked[dead.size()] >= 0;
-    const bool nobody_works = !has_worked && std::cmp_greater_equal(failures.works.size(), 2 * least);
-    const double wait = kFirstWait * std::pow(kLonger, std::max<std::int64_t>(proven - least - 1, 0));
+    const bool nobody_works = !has_worked && failures.works.size() >= 2 * kMoreThanOne;
+    const double wait = kFirstWait * std::pow(kLonger, std::max<std::int64_t>(proven - kMoreThanOne - 1, 0));
     const bool is_due = has_worked && static_cast<double>(last_round + 1 - failures.latest) > wait;
-    dead.push_back(static_cast<std::uint8_t>((proven >= least || nobody_works) && !is_due));
+    dead.push_back(static_cast<std::uint8_t>((proven >= kMoreThanOne || nobody_works) && !is_due));
   }
   return dead;
 }
@@ -128,20 +129,6 @@ std::int64_t PairsMet::readings(std::int32_t from, std::int32_t to) const {
   return last - first;
 }
 
-std::vector<std::int64_t> PairsMet::met_within(const std::vector<std::int32_t>& group_of) const {
-  std::vector<std::int64_t> met(receivers_.size(), 0);
-  for (std::int32_t host = 0; std::cmp_less(host, receivers_.size()); ++host) {
-    std::int32_t earlier = host;
-    for (const std::int32_t other : receivers_[at(host)]) {
-      const bool is_counted = std::exchange(earlier, other) == other || (other < host && readings(other, host) > 0);
-      if (is_counted || group_of[at(host)] < 0 || group_of[at(host)] != group_of[at(other)]) continue;
-      ++met[at(host)];
-      ++met[at(other)];
-    }
-  }
-  return met;
-}
-
 std::int64_t SweepProgress::taking_part() const {
   return std::count(left_out.begin(), left_out.end(), std::uint8_t{0});
 }
@@ -150,7 +137,7 @@ SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Sched
   SweepProgress progress{.met = PairsMet(sweep)};
   for (const Reading& reading : sweep.readings) progress.last = std::max(progress.last, std::int64_t{reading.round});
   progress.absent.assign(sweep.hosts.size(), 0);
-  progress.left_out = dead_hosts(sweep, plan.failures, progress.last);
+  progress.left_out = dead_hosts(sweep, progress.last);
   for (const std::int32_t host : plan.absent) progress.absent[at(host)] = progress.left_out[at(host)] = 1;
   const std::int64_t all = std::max(plan.schedule.endpoints / 2, 1);
   progress.at_once = plan.schedule.concurrent > 0 ? std::min<std::int64_t>(plan.schedule.concurrent, all) : all;

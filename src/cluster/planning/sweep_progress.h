@@ -21,8 +21,6 @@ class PairsMet {
   /// The number of readings from one host to another.
   [[nodiscard]] std::int64_t readings(std::int32_t from, std::int32_t to) const;
   [[nodiscard]] std::int64_t between(std::int32_t a, std::int32_t b) const { return readings(a, b) + readings(b, a); }
-  /// By host, how many hosts of its own group it has met. `group_of`: by host; -1: none.
-  [[nodiscard]] std::vector<std::int64_t> met_within(const std::vector<std::int32_t>& group_of) const;
 
  private:
   std::vector<std::vector<std::int32_t>> receivers_;  // by sender, ascending: one for each reading
@@ -33,10 +31,10 @@ struct SweepProgress {
   std::int64_t last = -1;              ///< the last round with readings; -1: there is none
   std::vector<std::uint8_t> absent{};  ///< by host: it cannot be measured any more
   /// By host: it takes no part any more, because it is absent or dead. A host is dead if, since its last success, it
-  /// has failed with SweepPlan::failures different partners that work, which shows that the partners are not to blame.
-  /// A partner works if it has any success; if the host itself has worked before, the partner needs one after the
-  /// failure. Twice as many partners that never worked suffice as well. A host that has worked before is tried again
-  /// after some rounds, less and less often, since it may fail now and then.
+  /// has failed with two different partners that work, which shows that the partners are not to blame. A partner works
+  /// if it has any success; if the host itself has worked before, the partner needs one after the failure. Four
+  /// partners that never worked suffice as well. A host that has worked before is tried again after some rounds, less
+  /// and less often, since it may fail now and then.
   std::vector<std::uint8_t> left_out{};
   std::int64_t at_once = 1;  ///< the most pairs of a round
 

@@ -22,14 +22,6 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// What comparable readings have in common: test and size, both rails, and whether of both directions together.
-using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
-
-template <typename Readings>
-Setting setting_of(const Readings& readings) {
-  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
-}
-
 /// Whether a stratum says better than another one what is usual: the faster one, if both have enough readings.
 bool is_better(const Stratum& stratum, const Stratum& other) {
   constexpr std::int64_t kEnoughReadings = 8;  // the centre of fewer may be chance
