@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,12 +66,6 @@ std::string options_of_jobs(const Sweep& sweep) {
          option("--programs", sweep.how.programs);
 }
 
-/// A command on a host.
-std::string on_host(const Sweep& sweep, const std::string& host, std::string_view command) {
-  return fmt::format("{} {} {}", sweep.how.agent.empty() ? "ssh" : shell_word(sweep.how.agent), shell_word(host),
-                     command);
-}
-
 /// A space and a word for ssh, where a second shell reads it; nothing if it is empty.
 std::string remote_word(const std::string& word) { return word.empty() ? "" : " " + shell_word(shell_word(word)); }
 
@@ -87,8 +82,6 @@ std::string device_of(const Sweep& sweep, const Finding& finding) {
   const std::string& rail = sweep.rails[static_cast<std::size_t>(finding.rail)];
   return rail.find_first_not_of("0123456789") == std::string::npos ? "" : device_name(rail);
 }
-
-std::string host_of(const Sweep& sweep, std::int32_t host) { return sweep.hosts[static_cast<std::size_t>(host)]; }
 
 /// A host's name without the user.
 std::string without_user(const std::string& host) { return host.substr(host.find('@') + 1); }
@@ -113,58 +106,63 @@ std::vector<std::string> partners_of(std::span<const std::string> hosts) {
   return named;
 }
 
-/// The command that measures hosts again with healthy ones.
-NextCommand sweep_again(const Sweep& sweep, const Finding& finding, std::vector<std::string> hosts) {
-  const std::string purpose =
-      hosts.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts";
-  for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
-  return {
-      fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep_pairs"),
-                  shell_word(fold_hosts(hosts)), option("--rails", device_of(sweep, finding)), options_of_jobs(sweep)),
-      purpose};
-}
+/// Commands on a finding, in their order.
+struct Advice {
+  const Sweep& sweep;
+  const std::vector<std::string>& hosts;  ///< of the finding, one or more
+  std::vector<NextCommand> commands{};
 
-NextCommand check_pair(const Sweep& sweep, const std::string& host, const std::string& other, const std::string& device,
-                       std::string purpose) {
-  return {fmt::format("{} {} {}{}{}", script_command("check_node_pair"), shell_word(host), shell_word(other),
-                      option("--rail", device), options_of_jobs(sweep)),
-          std::move(purpose)};
-}
-
-/// Commands that show a host's ports.
-void add_host_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
-                     const std::string& device) {
-  if (used_rdma(sweep)) {
-    commands.push_back(
-        {on_host(sweep, host, "ibstat" + remote_word(device)), "state and rate of its InfiniBand or RoCE ports"});
-    commands.push_back(
-        {fmt::format("ibqueryerrors --report-port --ca | grep -F -w -A 8 {}", shell_word(without_user(host))),
-         "error counters of its InfiniBand ports"});
+  void on_host(const std::string& command, std::string purpose) {
+    const std::string agent = sweep.how.agent.empty() ? "ssh" : shell_word(sweep.how.agent);
+    commands.push_back({fmt::format("{} {} {}", agent, shell_word(hosts[0]), command), std::move(purpose)});
   }
-  if (!test_of(sweep).starts_with("rdma_")) {
-    commands.push_back({on_host(sweep, host, "ip -s -s link" + (device.empty() ? "" : " show" + remote_word(device))),
-                        "state and error counters of its network interfaces"});
+
+  /// Measures all pairs of the hosts and of healthy ones.
+  void sweep_again(std::vector<std::string> healthy, const std::string& device) {
+    std::string purpose =
+        healthy.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts";
+    healthy.insert(healthy.end(), hosts.begin(), hosts.end());
+    if (healthy.size() < 2) return;
+    commands.push_back({fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep_pairs"),
+                                    shell_word(fold_hosts(healthy)), option("--rails", device), options_of_jobs(sweep)),
+                        std::move(purpose)});
   }
-}
 
-void add_switch_checks(std::vector<NextCommand>& commands, const Sweep& sweep) {
-  if (!used_rdma(sweep)) return;
-  commands.push_back(
-      {"iblinkinfo --switches-only", "InfiniBand: links between switches that are down, narrow or slow"});
-  commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
-}
+  void check_pair(const std::string& other, const std::string& device, std::string purpose) {
+    commands.push_back({fmt::format("{} {} {}{}{}", script_command("check_node_pair"), shell_word(hosts[0]),
+                                    shell_word(other), option("--rail", device), options_of_jobs(sweep)),
+                        std::move(purpose)});
+  }
 
-/// Commands on a device, for a host that used it.
-void add_device_checks(std::vector<NextCommand>& commands, const Sweep& sweep, const std::string& host,
-                       const Device& device) {
-  const bool by_id = device.kind == DeviceKind::kGpu && device.id.find('/') == std::string::npos;
-  const std::string name = device_name(by_id ? device.id : device.name);
-  if (device.kind == DeviceKind::kNic) add_host_checks(commands, sweep, host, name);
-  if (device.kind == DeviceKind::kSwitchPort) add_switch_checks(commands, sweep);
-  if (device.kind != DeviceKind::kGpu || name.empty()) return;
-  commands.push_back({on_host(sweep, host, "nvidia-smi -q -i" + remote_word(name)),
-                      "PCIe link, errors and clocks of this GPU, if the host still has it"});
-}
+  void check_ports(const std::string& device) {
+    if (used_rdma(sweep)) {
+      on_host("ibstat" + remote_word(device), "state and rate of its InfiniBand or RoCE ports");
+      commands.push_back(
+          {fmt::format("ibqueryerrors --report-port --ca | grep -F -w -A 8 {}", shell_word(without_user(hosts[0]))),
+           "error counters of its InfiniBand ports"});
+    }
+    if (!test_of(sweep).starts_with("rdma_"))
+      on_host("ip -s -s link" + (device.empty() ? "" : " show" + remote_word(device)),
+              "state and error counters of its network interfaces");
+  }
+
+  void check_switches() {
+    if (!used_rdma(sweep)) return;
+    commands.push_back(
+        {"iblinkinfo --switches-only", "InfiniBand: links between switches that are down, narrow or slow"});
+    commands.push_back({"ibqueryerrors --switch", "InfiniBand: error counters of the switches' ports"});
+  }
+
+  void check_device(const Device& device) {
+    const bool by_id = device.kind == DeviceKind::kGpu && device.id.find('/') == std::string::npos;
+    const std::string name = device_name(by_id ? device.id : device.name);
+    if (device.kind == DeviceKind::kNic) check_ports(name);
+    if (device.kind == DeviceKind::kSwitchPort) check_switches();
+    if (device.kind != DeviceKind::kGpu || name.empty()) return;
+    on_host("nvidia-smi -q -i" + remote_word(name),
+            "PCIe link, errors and clocks of this GPU, if the host still has it");
+  }
+};
 
 }  // namespace
 
@@ -244,32 +242,30 @@ std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Fin
     return fmt::format("{} of {} with {} ({})", counted(each.readings, "more reading"), host_name(sweep, each.host),
                        each.other < 0 ? "healthy hosts" : host_name(sweep, each.other), printable(each.why));
   }
-  return fmt::format(fmt::runtime(kind_of(sweep, verdict, finding).settled_by), hosts_text(sweep, finding.hosts));
+  if (finding.blame != Blame::kUndecided) return "";
+  return fmt::format("readings of {} with healthy hosts", hosts_text(sweep, finding.hosts));
 }
 
 std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdict, const Finding& finding,
                                        std::span<const std::string> candidates) {
   std::vector<std::string> hosts;
-  for (const std::int32_t host : finding.hosts) hosts.push_back(host_of(sweep, host));
+  for (const std::int32_t host : finding.hosts) hosts.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
   if (!std::all_of(hosts.begin(), hosts.end(), is_host_name)) return {};
   const std::vector<std::string> fine = partners_of(candidates);
   const std::string device = device_of(sweep, finding);
-  const int next = kind_of(sweep, verdict, finding).next;
-  std::vector<NextCommand> commands;
-  if ((next & kUptime) != 0) commands.push_back({on_host(sweep, hosts[0], "uptime"), "whether it answers at all"});
-  if ((next & kSweepAgain) != 0 && hosts.size() + fine.size() > 1)
-    commands.push_back(sweep_again(sweep, finding, fine));
-  if ((next & kPairAgain) != 0) commands.push_back(check_pair(sweep, hosts[0], hosts.at(1), device, "this pair again"));
-  if ((next & kWithHealthy) != 0 && !fine.empty())
-    commands.push_back(check_pair(sweep, hosts[0], fine[0], "", "again, with a healthy host"));
-  if ((next & kHostPorts) != 0) add_host_checks(commands, sweep, hosts[0], device);
-  for (const std::int32_t place : (next & kDevices) != 0 ? finding.devices : std::vector<std::int32_t>())
-    add_device_checks(commands, sweep, hosts[0], sweep.devices[static_cast<std::size_t>(place)]);
-  if ((next & kSwitches) != 0) add_switch_checks(commands, sweep);
-  if ((next & kPing) != 0)
-    commands.push_back({on_host(sweep, hosts[0], "ping -c 3" + remote_word(without_user(hosts.at(1)))),
-                        "whether one host reaches the other at all"});
-  return commands;
+  Advice advice{sweep, hosts};
+  const auto is_next = [next = kind_of(sweep, verdict, finding).next](Next each) { return (next & each) != 0; };
+  if (is_next(kUptime)) advice.on_host("uptime", "whether it answers at all");
+  if (is_next(kSweepAgain)) advice.sweep_again(fine, device);
+  if (is_next(kPairAgain)) advice.check_pair(hosts.at(1), device, "this pair again");
+  if (is_next(kWithHealthy) && !fine.empty()) advice.check_pair(fine[0], "", "again, with a healthy host");
+  if (is_next(kHostPorts)) advice.check_ports(device);
+  for (const std::int32_t place : is_next(kDevices) ? finding.devices : std::vector<std::int32_t>())
+    advice.check_device(sweep.devices[static_cast<std::size_t>(place)]);
+  if (is_next(kSwitches)) advice.check_switches();
+  if (is_next(kPing))
+    advice.on_host("ping -c 3" + remote_word(without_user(hosts.at(1))), "whether one host reaches the other at all");
+  return advice.commands;
 }
 
 }  // namespace fabricbench::cluster

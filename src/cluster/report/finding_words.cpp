@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -189,44 +190,48 @@ Text device(const Told& told) {
                      hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
 }
 
-/// Shares of the usual rates, when a host sends and when it receives.
-using Shares = std::array<std::vector<double>, 2>;
+/// What an unsteady host and a partner reached in a round.
+struct HostMeeting {
+  std::int32_t round = 0;
+  std::int32_t partner = 0;
+  bool is_slow = false;
+  std::array<std::vector<double>, 2> shares{};  // of the usual rates, when it sends and when it receives
+};
 
-/// The meetings of an unsteady host, by round and partner; none if its slow rounds do not tell the slow ones.
-using Meetings = std::map<std::pair<std::int32_t, std::int32_t>, Shares>;
-
-bool is_slow_round(const Finding& finding, std::int32_t round) {
-  return std::binary_search(finding.slow_rounds.begin(), finding.slow_rounds.end(), round);
-}
-
-Meetings meetings_of(const Told& told) {
+/// Those of an unsteady host, in time; none if its slow rounds do not tell the slow ones.
+std::vector<HostMeeting> meetings_of(const Told& told) {
   const std::vector<float>& usual = told.verdict.usual;
+  const std::vector<std::int32_t>& slow_rounds = told.finding.slow_rounds;
   const std::int32_t host = told.finding.hosts.at(0);
-  Meetings meetings;
+  std::map<std::pair<std::int32_t, std::int32_t>, HostMeeting> by_round;
   for (std::size_t place = 0; place < told.sweep.readings.size(); ++place) {
     const Reading& reading = told.sweep.readings[place];
     const bool sends = reading.from == host;
     if ((!sends && reading.to != host) || !has_worked_or_failed(reading)) continue;
-    Shares& shares = meetings[{reading.round, sends ? reading.to : reading.from}];
+    const std::int32_t partner = sends ? reading.to : reading.from;
+    const bool is_slow = std::binary_search(slow_rounds.begin(), slow_rounds.end(), reading.round);
+    HostMeeting& own =
+        by_round.try_emplace({reading.round, partner}, HostMeeting{reading.round, partner, is_slow}).first->second;
     if (has_rate(reading) && !reading.both_ways && place < usual.size() && usual[place] > 0)
-      shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
+      own.shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
   }
-  const auto slow = std::count_if(meetings.begin(), meetings.end(),
-                                  [&](const auto& each) { return is_slow_round(told.finding, each.first.first); });
-  return slow == told.finding.slow && slow > 0 ? meetings : Meetings();
+  std::vector<HostMeeting> meetings;
+  for (auto& [of, meeting] : by_round) meetings.push_back(std::move(meeting));
+  const auto slow = std::count_if(meetings.begin(), meetings.end(), [](const auto& each) { return each.is_slow; });
+  return slow == told.finding.slow && slow > 0 ? meetings : std::vector<HostMeeting>();
 }
 
 /// In how many meetings with a property it was slow: `every meeting`, or `25 of 26 meetings`. Empty: others were slow
 /// too, or that they were fine may be chance (drawing without replacement).
 template <typename Property>
-Text only_in(const Finding& finding, const Meetings& meetings, Property has_it) {
+Text only_in(const std::vector<HostMeeting>& meetings, Property has_it) {
   constexpr double kMostChance = 0.01;
   std::int64_t slow = 0;
   std::int64_t with = 0;
-  for (const auto& [of, shares] : meetings) {
-    const bool has = has_it(of.first, of.second);
-    if (!has && is_slow_round(finding, of.first)) return "";
-    slow += is_slow_round(finding, of.first) ? 1 : 0;
+  for (const HostMeeting& meeting : meetings) {
+    const bool has = has_it(meeting);
+    if (!has && meeting.is_slow) return "";
+    slow += meeting.is_slow ? 1 : 0;
     with += has ? 1 : 0;
   }
   double chance = 1;
@@ -237,15 +242,15 @@ Text only_in(const Finding& finding, const Meetings& meetings, Property has_it) 
 }
 
 /// `, in every meeting with hosts of its leaf, and in no other`, or outside it; empty: with any partner.
-Text with_whom(const Told& told, const Meetings& meetings) {
+Text with_whom(const Told& told, const std::vector<HostMeeting>& meetings) {
   if (told.verdict.groupings.empty()) return "";
   const Grouping& grouping = told.verdict.groupings.front();
   const auto own = std::find_if(grouping.groups.begin(), grouping.groups.end(),
                                 [&](const Group& group) { return has_host(group, told.finding.hosts.at(0)); });
   if (own == grouping.groups.end()) return "";
   for (const bool inside : {true, false}) {
-    const Text with = only_in(told.finding, meetings,
-                              [&](std::int32_t, std::int32_t other) { return has_host(*own, other) == inside; });
+    const Text with =
+        only_in(meetings, [&](const HostMeeting& each) { return has_host(*own, each.partner) == inside; });
     if (!with.empty())
       return fmt::format(", in {} with hosts {} its {}, and in no other", with, inside ? "of" : "outside",
                          grouping.is_given ? "leaf" : "group");
@@ -253,42 +258,41 @@ Text with_whom(const Told& told, const Meetings& meetings) {
   return "";
 }
 
-/// The shares in some meetings, by their places and rounds.
+/// The median shares in some meetings, when the host sends and when it receives; nothing if either was not measured.
 template <typename Wanted>
-Shares shares_in(const Meetings& meetings, Wanted is_wanted) {
-  Shares all;
-  for (std::size_t place = 0; const auto& [of, shares] : meetings) {
-    const bool wanted = is_wanted(place++, of.first);
-    for (std::size_t way = 0; wanted && way < 2; ++way)
-      all.at(way).insert(all.at(way).end(), shares.at(way).begin(), shares.at(way).end());
+std::optional<std::array<double, 2>> medians_in(const std::vector<HostMeeting>& meetings, Wanted is_wanted) {
+  std::array<std::vector<double>, 2> all;
+  for (const HostMeeting& meeting : meetings) {
+    for (std::size_t way = 0; way < 2 && is_wanted(meeting); ++way)
+      all.at(way).insert(all.at(way).end(), meeting.shares.at(way).begin(), meeting.shares.at(way).end());
   }
-  return all;
+  if (all[0].empty() || all[1].empty()) return std::nullopt;
+  return std::array{median_of(all[0]), median_of(all[1])};
 }
 
 /// `, sending` or `, receiving` if the other direction is fine in slow meetings.
-Text which_way(const Finding& finding, const Meetings& meetings) {
-  auto [sent, received] =
-      shares_in(meetings, [&](std::size_t, std::int32_t round) { return is_slow_round(finding, round); });
-  if (sent.empty() || received.empty()) return "";
-  const double fine = 1 - VerdictSettings().tolerance;
-  const bool sends_well = median_of(sent) >= fine;
-  if (sends_well == (median_of(received) >= fine)) return "";
-  return sends_well ? ", receiving" : ", sending";
+Text which_way(const std::vector<HostMeeting>& meetings) {
+  constexpr double kFine = 1 - VerdictSettings().tolerance;
+  const auto medians = medians_in(meetings, [](const HostMeeting& each) { return each.is_slow; });
+  if (!medians || ((*medians)[0] >= kFine) == ((*medians)[1] >= kFine)) return "";
+  return (*medians)[0] >= kFine ? ", receiving" : ", sending";
 }
 
 /// `; it falls evenly, from 98 % to 55 %...` if each quarter of the meetings is slower than the last by the tolerance.
-Text trend(const Meetings& meetings) {
+Text trend(const std::vector<HostMeeting>& meetings) {
   constexpr std::size_t kParts = 4;
-  std::array<double, kParts> medians{};
+  std::vector<double> lows;
   for (std::size_t part = 0; part < kParts; ++part) {
-    auto [sent, received] =
-        shares_in(meetings, [&](std::size_t place, std::int32_t) { return kParts * place / meetings.size() == part; });
-    if (sent.empty() || received.empty()) return "";
-    medians.at(part) = std::min(median_of(sent), median_of(received));
-    if (part > 0 && medians.at(part) > medians.at(part - 1) - VerdictSettings().tolerance) return "";
+    const auto medians = medians_in(meetings, [&](const HostMeeting& each) {
+      return kParts * static_cast<std::size_t>(&each - meetings.data()) / meetings.size() == part;
+    });
+    if (!medians) return "";
+    const double low = std::min((*medians)[0], (*medians)[1]);
+    if (part > 0 && low > lows.back() - VerdictSettings().tolerance) return "";
+    lows.push_back(low);
   }
-  return fmt::format("; it falls evenly, from {} to {} of the bandwidth expected", percent_text(medians.front()),
-                     percent_text(medians.back()));
+  return fmt::format("; it falls evenly, from {} to {} of the bandwidth expected", percent_text(lows.front()),
+                     percent_text(lows.back()));
 }
 
 /// `rounds 2, 5-7, 11`; only the first few of many.
@@ -302,12 +306,12 @@ Text rounds_text(const std::vector<std::int32_t>& rounds) {
 
 Text unsteady_host(const Told& told) {
   const Finding& finding = told.finding;
-  const Meetings meetings = meetings_of(told);
+  const std::vector<HostMeeting> meetings = meetings_of(told);
   const bool fails = has_no_figure(finding);
-  const Text way = which_way(finding, meetings);
+  const Text way = which_way(meetings);
   const Text more = with_whom(told, meetings) + trend(meetings);
-  const Text since = only_in(finding, meetings,
-                             [&](std::int32_t round, std::int32_t) { return round >= finding.slow_rounds.front(); });
+  const Text since =
+      only_in(meetings, [&](const HostMeeting& each) { return each.round >= finding.slow_rounds.front(); });
   if (!since.empty())
     return fmt::format("{} was fine until round {}, and {} in {} since{}{}", told.host(0),
                        finding.slow_rounds.front() - 1, fails ? "failed" : "slow", since, way, more);
@@ -375,64 +379,57 @@ Text undecided(const Told& told) {
                      has_failed ? "nothing could be measured" : "bandwidth is low", place, suspects(told));
 }
 
+bool of_any(const Told&) { return true; }
+bool of_path(const Told& told) { return is_path(told.finding); }
+bool no_figure(const Told& told) { return has_no_figure(told.finding); }
+bool of_found(const Told& told) { return !told.verdict.groupings.empty() && !told.verdict.groupings.front().is_given; }
+template <DeviceKind kKind>
+bool of_one(const Told& told) {
+  const std::vector<std::int32_t>& devices = told.finding.devices;
+  return devices.size() == 1 && told.sweep.devices.at(static_cast<std::size_t>(devices[0])).kind == kKind;
+}
+
 constexpr int kHostNext = kSweepAgain | kHostPorts;
 constexpr int kPathNext = kPairAgain | kSwitches;
 constexpr std::string_view kFar = "slow towards the others";
 constexpr std::string_view kWrong = "delivering wrong data";
-constexpr std::string_view kLeavesTitle = "Slow path of leaves";
-constexpr std::string_view kSettledBy = "readings of {} with healthy hosts";
+constexpr std::string_view kLeaves = "Slow path of leaves";
 
 /// All kinds in the order of the headline, where a host counts once, as the first of these that is said of it.
 constexpr auto make_kinds() {
   using Of = HostLists;
   using enum Blame;
-  using enum Form;
-  constexpr Fold kAlone = Fold::kNone;
   return std::to_array<FindingKind>({
-      {kAll, kAny, "ALL SLOW", "", "", "", &Of::slow, everything, kSwitches, kAlone},
-      {kCutOff, kAny, "CUT OFF", "", "host", "cut off", &Of::cut_off, cut_off, kSwitches, kAlone},
-      {kDead, kAny, "DEAD HOST", "", "host", "dead", &Of::dead, dead_host, kUptime | kWithHealthy},
-      {kWrongData, kOfPath, "WRONG DATA", "Path with wrong data", "path", kWrong, &Of::fine, wrong_data, kPathNext},
-      {kWrongData, kAny, "WRONG DATA", "", "host", kWrong, &Of::wrong_data, wrong_data, kHostNext},
-      {kHost, kAny, "SLOW HOST", "", "host", "slow", &Of::slow, slow_host, kHostNext},
-      {kNic, kNoFigure, "DEAD NIC", "", "NIC", "dead", &Of::slow, nic, kHostNext},
-      {kNic, kAny, "SLOW NIC", "", "NIC", "slow", &Of::slow, nic, kHostNext},
-      {kTransient, kOfPath, "UNSTEADY", "Unsteady path", "path", "unsteady", &Of::fine, unsteady_path, kPathNext},
-      {kTransient, kAny, "UNSTEADY", "", "host", "unsteady", &Of::unsteady, unsteady_host, kHostNext},
-      {kLeaf, kFound, "SLOW GROUP", "Slow group", "group", kFar, &Of::fine, leaf, kSwitches, kAlone},
-      {kLeaf, kAny, "SLOW LEAF", "Slow leaf", "leaf", kFar, &Of::fine, leaf, kSwitches, kAlone},
-      {kLeafPair, kFound, "SLOW SPINE", kLeavesTitle, "group-to-group path", "slow", &Of::fine, leaf_pair, kSwitches,
-       kAlone},
-      {kLeafPair, kAny, "SLOW SPINE", kLeavesTitle, "leaf-to-leaf path", "slow", &Of::fine, leaf_pair, kSwitches,
-       kAlone},
-      {kRail, kNoFigure, "DEAD RAIL", "Dead rail", "rail", "dead", &Of::fine, rail, kSwitches},
-      {kRail, kAny, "SLOW RAIL", "Slow rail", "rail", "slow", &Of::fine, rail, kSwitches},
-      {kDevice, kOneNic, "SLOW NIC", "Slow NIC", "NIC", "slow", &Of::fine, device, kDevices, kAlone},
-      {kDevice, kOneGpu, "SLOW GPU", "Slow GPU", "GPU", "slow", &Of::fine, device, kDevices, kAlone},
-      {kDevice, kOnePort, "SLOW PORT", "Slow switch port", "switch port", "slow", &Of::fine, device, kDevices, kAlone},
-      {kDevice, kAny, "SLOW DEVICE", "Slow device", "device", "slow", &Of::fine, device, kDevices, kAlone},
-      {kPair, kAny, "SLOW PATH", "Slow path", "path", "slow", &Of::fine, path, kPathNext},
-      {kDeadPair, kAny, "DEAD PATH", "Dead path", "path", "dead", &Of::fine, dead_path, kPairAgain | kPing},
-      {kUndecided, kAny, "CANNOT TELL", "", "", "", &Of::suspect, undecided, kSweepAgain, Fold::kOpen, kSettledBy},
+      {kAll, of_any, "ALL SLOW", "", "", "", &Of::slow, everything, kSwitches},
+      {kCutOff, of_any, "CUT OFF", "", "host", "cut off", &Of::cut_off, cut_off, kSwitches},
+      {kDead, of_any, "DEAD HOST", "", "host", "dead", &Of::dead, dead_host, kUptime | kWithHealthy},
+      {kWrongData, of_path, "WRONG DATA", "Path with wrong data", "path", kWrong, &Of::fine, wrong_data, kPathNext},
+      {kWrongData, of_any, "WRONG DATA", "", "host", kWrong, &Of::wrong_data, wrong_data, kHostNext},
+      {kHost, of_any, "SLOW HOST", "", "host", "slow", &Of::slow, slow_host, kHostNext},
+      {kNic, no_figure, "DEAD NIC", "", "NIC", "dead", &Of::slow, nic, kHostNext},
+      {kNic, of_any, "SLOW NIC", "", "NIC", "slow", &Of::slow, nic, kHostNext},
+      {kTransient, of_path, "UNSTEADY", "Unsteady path", "path", "unsteady", &Of::fine, unsteady_path, kPathNext},
+      {kTransient, of_any, "UNSTEADY", "", "host", "unsteady", &Of::unsteady, unsteady_host, kHostNext},
+      {kLeaf, of_found, "SLOW GROUP", "Slow group", "group", kFar, &Of::fine, leaf, kSwitches},
+      {kLeaf, of_any, "SLOW LEAF", "Slow leaf", "leaf", kFar, &Of::fine, leaf, kSwitches},
+      {kLeafPair, of_found, "SLOW SPINE", kLeaves, "group-to-group path", "slow", &Of::fine, leaf_pair, kSwitches},
+      {kLeafPair, of_any, "SLOW SPINE", kLeaves, "leaf-to-leaf path", "slow", &Of::fine, leaf_pair, kSwitches},
+      {kRail, no_figure, "DEAD RAIL", "Dead rail", "rail", "dead", &Of::fine, rail, kSwitches},
+      {kRail, of_any, "SLOW RAIL", "Slow rail", "rail", "slow", &Of::fine, rail, kSwitches},
+      {kDevice, of_one<DeviceKind::kNic>, "SLOW NIC", "Slow NIC", "NIC", "slow", &Of::fine, device, kDevices},
+      {kDevice, of_one<DeviceKind::kGpu>, "SLOW GPU", "Slow GPU", "GPU", "slow", &Of::fine, device, kDevices},
+      {kDevice, of_one<DeviceKind::kSwitchPort>, "SLOW PORT", "Slow switch port", "switch port", "slow", &Of::fine,
+       device, kDevices},
+      {kDevice, of_any, "SLOW DEVICE", "Slow device", "device", "slow", &Of::fine, device, kDevices},
+      {kPair, of_any, "SLOW PATH", "Slow path", "path", "slow", &Of::fine, path, kPathNext},
+      {kDeadPair, of_any, "DEAD PATH", "Dead path", "path", "dead", &Of::fine, dead_path, kPairAgain | kPing},
+      {kUndecided, of_any, "CANNOT TELL", "", "", "", &Of::suspect, undecided, kSweepAgain},
   });
 }
 constexpr auto kKinds = make_kinds();
-
-bool has_form(const Sweep& sweep, const Verdict& verdict, const Finding& finding, Form form) {
-  const auto is = [&](DeviceKind kind) {
-    return finding.devices.size() == 1 && sweep.devices.at(static_cast<std::size_t>(finding.devices[0])).kind == kind;
-  };
-  switch (form) {
-    case Form::kOfPath: return finding.hosts.size() == 2;
-    case Form::kNoFigure: return has_no_figure(finding);
-    case Form::kFound: return !verdict.groupings.empty() && !verdict.groupings.front().is_given;
-    case Form::kOneNic: return is(DeviceKind::kNic);
-    case Form::kOneGpu: return is(DeviceKind::kGpu);
-    case Form::kOnePort: return is(DeviceKind::kSwitchPort);
-    case Form::kAny: break;
-  }
-  return true;
-}
+/// Findings with these are never reported as one: their sentences name groups or devices.
+constexpr auto kNeverFolded =
+    std::to_array<Blame>({Blame::kAll, Blame::kCutOff, Blame::kLeaf, Blame::kLeafPair, Blame::kDevice});
 
 /// The sentence on findings that differ at most in their rails.
 Text sentence_of_one(const Sweep& sweep, const Verdict& verdict, const Alike& alike, const Text& over) {
@@ -473,20 +470,20 @@ std::span<const FindingKind> finding_kinds() { return kKinds; }
 
 const FindingKind& kind_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   return *std::find_if(kKinds.begin(), kKinds.end(), [&](const FindingKind& kind) {
-    return kind.blame == finding.blame && has_form(sweep, verdict, finding, kind.form);
+    return kind.blame == finding.blame && kind.has_form({sweep, verdict, finding, ""});
   });
 }
 
 bool is_alike(const Sweep& sweep, const Verdict& verdict, const Finding& worst, const Finding& finding) {
-  const FindingKind& kind = kind_of(sweep, verdict, worst);
-  if (kind.fold == Fold::kNone || &kind != &kind_of(sweep, verdict, finding)) return false;
-  if (kind.fold == Fold::kOpen && has_no_figure(worst) != has_no_figure(finding)) return false;
+  if (std::ranges::count(kNeverFolded, worst.blame) > 0) return false;
+  if (&kind_of(sweep, verdict, worst) != &kind_of(sweep, verdict, finding)) return false;
+  const bool is_open = worst.blame == Blame::kUndecided;
+  if (is_open && has_no_figure(worst) != has_no_figure(finding)) return false;
   const auto said_of = [&](const Finding& each) { return sentence_of_one(sweep, verdict, {&each}, ""); };
   if (worst.other_rail >= 0 || finding.other_rail >= 0) return false;
   if (worst.hosts == finding.hosts && said_of(worst) != said_of(finding)) return false;
   const bool has_reason = finding.reason.empty() || finding.reason == worst.reason;
-  return kind.fold == Fold::kOpen ||
-         (worst.direction == finding.direction && has_reason && 2 * (1 - finding.ratio) >= 1 - worst.ratio);
+  return is_open || (worst.direction == finding.direction && has_reason && 2 * (1 - finding.ratio) >= 1 - worst.ratio);
 }
 
 std::string sentence(const Sweep& sweep, const Verdict& verdict, const Alike& alike) {

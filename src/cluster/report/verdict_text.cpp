@@ -79,11 +79,10 @@ std::string painted(const std::string& text, std::string_view colour, const Verd
 std::string line(std::string_view label, std::string_view text) { return fmt::format("    {:<10}  {}\n", label, text); }
 
 /// The leaf with a finding of its own that another finding is on: a host of it or one of its paths is slow or unsteady.
-const Finding* slow_leaf_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const FindingKind& kind = kind_of(sweep, verdict, finding);
-  const bool of_host = kind.hosts == &HostLists::slow || kind.hosts == &HostLists::unsteady;
-  const bool of_path = is_path(finding) && finding.blame != Blame::kWrongData;
-  if ((!of_host && !of_path) || has_no_figure(finding)) return nullptr;
+const Finding* slow_leaf_of(const Verdict& verdict, const Finding& finding) {
+  const bool is_other = finding.blame == Blame::kWrongData || finding.blame == Blame::kDevice ||
+                        (finding.blame == Blame::kUndecided && !is_path(finding));
+  if (is_other || has_no_figure(finding)) return nullptr;
   const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& leaf) {
     const auto has = [&](std::int32_t host) { return has_host(leaf_at(verdict, leaf.leaf), host); };
     return leaf.blame == Blame::kLeaf && std::any_of(finding.hosts.begin(), finding.hosts.end(), has);
@@ -91,14 +90,32 @@ const Finding* slow_leaf_of(const Sweep& sweep, const Verdict& verdict, const Fi
   return found == verdict.findings.end() ? nullptr : &*found;
 }
 
+double weight_of(const Alike& alike) {
+  return std::accumulate(alike.begin(), alike.end(), 0.0,
+                         [](double sum, const Finding* finding) { return sum + finding->weight; });
+}
+
+/// The findings on a slow leaf, or on none (nullptr), as they are reported.
+std::vector<Alike> items_of_leaf(const Sweep& sweep, const Verdict& verdict, const Finding* leaf, bool fold) {
+  std::vector<Alike> items;
+  for (const Finding& finding : verdict.findings) {
+    if (fold && slow_leaf_of(verdict, finding) != leaf) continue;
+    const auto known = std::find_if(items.begin(), items.end(), [&](const Alike& item) {
+      return fold && is_alike(sweep, verdict, *item.front(), finding);
+    });
+    (known != items.end() ? *known : items.emplace_back()).push_back(&finding);
+  }
+  for (Alike& item : items)
+    std::stable_sort(item.begin(), item.end(), [](const Finding* a, const Finding* b) { return a->ratio < b->ratio; });
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Alike& a, const Alike& b) { return weight_of(a) > weight_of(b); });
+  return items;
+}
+
 /// What a slow leaf explains besides: findings on its hosts and paths, and suspect paths.
 std::string within_text(const Sweep& sweep, const Verdict& verdict, const Finding& leaf) {
-  Verdict inner;
-  inner.groupings = verdict.groupings;
-  std::copy_if(verdict.findings.begin(), verdict.findings.end(), std::back_inserter(inner.findings),
-               [&](const Finding& finding) { return slow_leaf_of(sweep, verdict, finding) == &leaf; });
   std::vector<std::string> texts;
-  for (const Alike& each : items_of(sweep, inner, true))
+  for (const Alike& each : items_of_leaf(sweep, verdict, &leaf, true))
     texts.push_back(fmt::format("{}; {}", sentence(sweep, verdict, each), extent(sweep, each)));
   std::set<std::pair<std::int32_t, std::int32_t>> suspects;
   for (const FollowUp& each : verdict.follow_ups) {
@@ -359,27 +376,10 @@ std::string questions_text(const Sweep& sweep, const Verdict& verdict, bool all)
   return text;
 }
 
-double weight_of(const Alike& alike) {
-  return std::accumulate(alike.begin(), alike.end(), 0.0,
-                         [](double sum, const Finding* finding) { return sum + finding->weight; });
-}
-
 }  // namespace
 
 std::vector<Alike> items_of(const Sweep& sweep, const Verdict& verdict, bool fold) {
-  std::vector<Alike> items;
-  for (const Finding& finding : verdict.findings) {
-    if (fold && slow_leaf_of(sweep, verdict, finding) != nullptr) continue;  // told with its leaf
-    const auto known = std::find_if(items.begin(), items.end(), [&](const Alike& item) {
-      return fold && is_alike(sweep, verdict, *item.front(), finding);
-    });
-    (known != items.end() ? *known : items.emplace_back()).push_back(&finding);
-  }
-  for (Alike& item : items)
-    std::stable_sort(item.begin(), item.end(), [](const Finding* a, const Finding* b) { return a->ratio < b->ratio; });
-  std::stable_sort(items.begin(), items.end(),
-                   [](const Alike& a, const Alike& b) { return weight_of(a) > weight_of(b); });
-  return items;
+  return items_of_leaf(sweep, verdict, nullptr, fold);
 }
 
 std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const VerdictSettings& settings,

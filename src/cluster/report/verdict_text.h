@@ -54,17 +54,6 @@ struct HostLists {
 
 struct Told;
 
-/// Which findings with the same blame are of a kind.
-enum class Form : std::uint8_t {
-  kAny,
-  kOfPath,    ///< between two hosts
-  kNoFigure,  ///< without a figure
-  kFound,     ///< on groups that were found in the readings
-  kOneNic,    ///< one device, by what it is
-  kOneGpu,
-  kOnePort
-};
-
 /// What to do next about a finding: bits of FindingKind::next, in the order of the commands.
 enum Next : std::uint8_t {
   kUptime = 1,       ///< does the host answer?
@@ -77,26 +66,17 @@ enum Next : std::uint8_t {
   kPing = 128  ///< from one host to the other
 };
 
-/// Which findings of a kind are reported as one.
-enum class Fold : std::uint8_t {
-  kNone,
-  kAlike,  ///< with the same direction and reason, and deficits of half the worst one or more
-  kOpen    ///< all with a figure, and all without one
-};
-
 /// A kind of finding: all that differs from other kinds.
 struct FindingKind {
   Blame blame;
-  Form form;
-  std::string_view tag;    ///< in capitals before the sentence
-  std::string_view title;  ///< of its line for scripts, such as `Slow path`; empty: a list of hosts says it
-  std::string_view noun;   ///< with `adjective`, for the headline: `host`, `slow`; empty: it says so otherwise
+  bool (*has_form)(const Told&);  ///< whether a finding with this blame is of the kind, and of none before it
+  std::string_view tag;           ///< in capitals before the sentence
+  std::string_view title;         ///< of its line for scripts, such as `Slow path`; empty: a list of hosts says it
+  std::string_view noun;          ///< with `adjective`, for the headline: `host`, `slow`; empty: it says so otherwise
   std::string_view adjective;
   std::vector<std::string> HostLists::*hosts;  ///< the list that its hosts belong to
   std::string (*text)(const Told&);            ///< the sentence
   int next;                                    ///< bits of Next
-  Fold fold = Fold::kAlike;
-  std::string_view settled_by = {};  ///< the readings that would settle it where no follow-up says so: `readings of {}`
 };
 
 /// All kinds in the order of the headline.
@@ -109,6 +89,8 @@ struct FindingKind {
 /// Findings of one kind that are reported as one, the worst first. They differ in hosts or in rails.
 using Alike = std::vector<const Finding*>;
 [[nodiscard]] bool differ_in_hosts(const Alike& alike);
+/// Whether a finding is reported as one with a worse one: of one kind, direction and reason, with half of its deficit
+/// or more. Undecided ones only need to have a figure, or none, as that one.
 [[nodiscard]] bool is_alike(const Sweep& sweep, const Verdict& verdict, const Finding& worst, const Finding& finding);
 
 /// Whom findings are about: folded hosts or paths.
