@@ -67,14 +67,12 @@ class NextRound {
     const std::int64_t due = progress_.is_rest ? plan_.most_rounds_for_groups : plan_.first_rounds;
     if (any_left && has_next(due)) {
       round = for_all_hosts(std::max<std::int64_t>(plan_.first_rounds, whole_round() + 1), 0, "");
-      round.rounds_left =
-          std::max<std::int64_t>(std::int64_t{plan_.first_rounds} * schedule_.parts() - progress_.place, 1);
     } else if (plan_.find) {
       verdict_ = judge();
       questions_.emplace(sweep_, progress_, verdict_);
       round = any_left ? for_questions() : for_dead_hosts();
-      if (!round.meetings.empty()) round.rounds_left = rounds_left();
     }
+    if (!round.meetings.empty()) round.rounds_left = rounds_left();
     round.number = progress_.last + (any_left && progress_.is_rest ? 0 : 1);
     if (plan_.find && !round.keeps_order) order_hosts(round);
     if (round.meetings.empty()) round.why = why_over();
@@ -302,7 +300,7 @@ class NextRound {
     const std::int64_t for_all = progress_.next.empty() ? schedule_.whole_rounds() : rounds_for_all();
     return std::max<std::int64_t>(plan_.most_extra_rounds, for_all) - progress_.extra();
   }
-  /// Those for all hosts that medians need, and one for each question.
+  /// Those for all hosts that medians need, and one for each question; before the first verdict, those up to it.
   [[nodiscard]] std::int64_t rounds_left() const {
     const std::int64_t missing = progress_.next.empty() ? 0 : rounds_wanted() * schedule_.parts() - progress_.place;
     const std::int64_t questions = std::min<std::int64_t>(std::ssize(verdict_.follow_ups), extra_left());

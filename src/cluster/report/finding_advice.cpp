@@ -248,8 +248,7 @@ std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Fin
 
 std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdict, const Finding& finding,
                                        std::span<const std::string> candidates) {
-  std::vector<std::string> hosts;
-  for (const std::int32_t host : finding.hosts) hosts.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
+  const std::vector<std::string> hosts = names_of_hosts(sweep, finding.hosts);
   if (!std::all_of(hosts.begin(), hosts.end(), is_host_name)) return {};
   const std::vector<std::string> fine = partners_of(candidates);
   const std::string device = device_of(sweep, finding);

@@ -61,14 +61,16 @@ std::size_t number_of(const Sweep& sweep, const Verdict& verdict, const FindingK
   std::set<std::tuple<std::vector<std::int32_t>, std::int32_t, std::int32_t, std::int32_t>> things;
   for (const Finding& finding : verdict.findings) {
     if (&kind_of(sweep, verdict, finding) != &kind) continue;
-    const std::vector<std::int32_t>& which = finding.blame == Blame::kDevice ? finding.devices : finding.hosts;
-    const auto was_said = [&](std::int32_t host) { return before.contains(host); };
-    if (of_hosts && std::all_of(which.begin(), which.end(), was_said)) continue;
-    if (of_hosts) said.insert(which.begin(), which.end());
-    const bool of_rail = finding.blame == Blame::kRail || finding.blame == Blame::kNic;
-    things.emplace(sorted_unique(which), finding.leaf, finding.other_leaf, of_rail ? finding.rail : -1);
+    const std::int32_t rail = kind.blame == Blame::kRail || kind.blame == Blame::kNic ? finding.rail : -1;
+    const std::vector<std::int32_t>& which = kind.blame == Blame::kDevice ? finding.devices : finding.hosts;
+    if (!of_hosts) things.emplace(sorted_unique(which), finding.leaf, finding.other_leaf, rail);
+    for (const std::int32_t host : finding.hosts) {
+      if (!of_hosts || before.contains(host)) continue;
+      things.emplace(std::vector{host}, -1, -1, rail);
+      said.insert(host);
+    }
   }
-  return of_hosts && kind.blame != Blame::kNic ? said.size() - before.size() : things.size();
+  return things.size();
 }
 
 /// Why the verdict is unknown, if there is no finding.
@@ -259,10 +261,14 @@ std::string listed_names(std::span<const std::string> names) {
   return fold_hosts(listed);
 }
 
-std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) {
+std::vector<std::string> names_of_hosts(const Sweep& sweep, std::span<const std::int32_t> hosts) {
   std::vector<std::string> names;
   for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
-  return listed_names(names);
+  return names;
+}
+
+std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) {
+  return listed_names(names_of_hosts(sweep, hosts));
 }
 
 std::string rails_text(const Sweep& sweep, std::vector<std::int32_t> rails) {

@@ -45,7 +45,7 @@ std::size_t lines_of(const std::vector<Block>& parts) {
 }
 
 /// Leaves lines out until fewer than `most` are left: of the part with most to spare, then findings from the last one
-/// back to the second. Those are the parts behind the headline.
+/// back to the second. Those are the parts behind the headline. The least lines of all other parts are fewer.
 std::string fitted(std::vector<Block> parts, std::size_t most, std::size_t findings) {
   const std::size_t all = lines_of(parts);
   while (all > most && lines_of(parts) >= most) {
@@ -53,10 +53,8 @@ std::string fitted(std::vector<Block> parts, std::size_t most, std::size_t findi
                                           [](const Block& a, const Block& b) { return a.spare() < b.spare(); });
     if (longest->spare() > 0)
       --longest->lines;
-    else if (findings > 1)
-      parts[findings--].lines = 0;
     else
-      break;
+      parts[findings--].lines = 0;
   }
   std::string text;
   for (const Block& part : parts) {

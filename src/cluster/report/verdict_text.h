@@ -134,6 +134,8 @@ struct NextCommand {
 /// A rate of so many bytes per second in GB/s, with three digits or more: `12.10`.
 [[nodiscard]] std::string rate_text(double rate);
 
+[[nodiscard]] std::vector<std::string> names_of_hosts(const Sweep& sweep, std::span<const std::int32_t> hosts);
+
 /// A host's name for sentences: printable, on one line.
 [[nodiscard]] std::string host_name(const Sweep& sweep, std::int32_t host);
 

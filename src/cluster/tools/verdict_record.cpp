@@ -14,13 +14,6 @@ std::string named_in(const std::vector<std::string>& names, std::int32_t place) 
   return place < 0 ? "" : names.at(static_cast<std::size_t>(place));
 }
 
-std::vector<std::string> names_of_hosts(const Sweep& sweep, const std::vector<std::int32_t>& hosts) {
-  std::vector<std::string> names;
-  names.reserve(hosts.size());
-  for (const std::int32_t host : hosts) names.push_back(named_in(sweep.hosts, host));
-  return names;
-}
-
 HostSet set_of(const std::vector<std::string>& hosts) { return {hosts, fold_hosts(hosts)}; }
 
 ListsRecord record_of(const HostLists& lists) {
