@@ -38,7 +38,30 @@ std::map<Setting, Stratum> usual_by_setting(const std::vector<Stratum>& strata) 
   return usual;
 }
 
-constexpr std::size_t kMostDrawnHosts = 64;
+/// The cells of the map: what each way reached, as a share of what is usual in its setting, times the `reference`.
+std::vector<MatrixRow> rows_of(const Sweep& sweep, const std::map<Setting, Stratum>& usual, double reference) {
+  using Way = std::tuple<std::int32_t, std::int32_t, Setting>;  // receiver and sender
+  std::map<Way, std::vector<float>> shares;
+  for (const Reading& reading : sweep.readings) {
+    const auto own = usual.find(setting_of(reading));
+    const bool is_judged =
+        has_rate(reading) || reading.outcome == Outcome::kFailed || reading.outcome == Outcome::kWrong;
+    if (!is_judged || own == usual.end() || own->second.centre <= 0) continue;
+    const double rate = reading.outcome == Outcome::kMeasured ? static_cast<double>(reading.rate) : 0;
+    const auto share = static_cast<float>(rate / own->second.centre);
+    shares[{reading.to, reading.from, own->first}].push_back(share);
+    if (reading.both_ways) shares[{reading.from, reading.to, own->first}].push_back(share);
+  }
+  const std::vector<float> none(sweep.hosts.size(), std::numeric_limits<float>::quiet_NaN());
+  std::vector<MatrixRow> rows;
+  for (int receiver = 0; std::cmp_less(receiver, sweep.hosts.size()); ++receiver) rows.push_back({receiver, none});
+  for (auto& [way, of_way] : shares) {
+    const auto& [receiver, sender, setting] = way;
+    float& cell = rows[static_cast<std::size_t>(receiver)].bandwidths[static_cast<std::size_t>(sender)];
+    cell = std::fmin(cell, static_cast<float>(median_of(of_way) * reference));  // of a number and no number, the number
+  }
+  return rows;
+}
 
 constexpr std::string_view kMarksInOrder = " ?~!x";
 
@@ -95,48 +118,18 @@ std::vector<HeatBlock> blocks_of(const std::vector<Level>& levels, const Paths& 
 
 }  // namespace
 
-ShareMatrix share_matrix(const Sweep& sweep, const Verdict& verdict) {
+std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
+  constexpr std::size_t kMostDrawnHosts = 64;
+  if (sweep.hosts.size() > kMostDrawnHosts)
+    return fmt::format("# Map: not drawn for more than {} hosts; fabricbench report draws them\n", kMostDrawnHosts);
   const std::map<Setting, Stratum> usual = usual_by_setting(verdict.strata);
-  ShareMatrix matrix;
-  matrix.hosts = sweep.hosts.size();
-  matrix.shares.assign(matrix.hosts * matrix.hosts, std::numeric_limits<float>::quiet_NaN());
-  using Way = std::tuple<std::int32_t, std::int32_t, Setting>;  // receiver and sender
-  std::map<Way, std::vector<float>> shares;
-  for (const Reading& reading : sweep.readings) {
-    const auto own = usual.find(setting_of(reading));
-    const bool is_judged =
-        has_rate(reading) || reading.outcome == Outcome::kFailed || reading.outcome == Outcome::kWrong;
-    if (!is_judged || own == usual.end() || own->second.centre <= 0) continue;
-    const double rate = reading.outcome == Outcome::kMeasured ? static_cast<double>(reading.rate) : 0;
-    const auto share = static_cast<float>(rate / own->second.centre);
-    shares[{reading.to, reading.from, own->first}].push_back(share);
-    if (reading.both_ways) shares[{reading.from, reading.to, own->first}].push_back(share);
-  }
-  for (auto& [way, of_way] : shares) {
-    const auto& [receiver, sender, setting] = way;
-    float& share = matrix.shares[static_cast<std::size_t>(receiver) * matrix.hosts + static_cast<std::size_t>(sender)];
-    share = std::fmin(share, median_of(of_way));  // of a number and no number, the number
-  }
   const auto most = std::max_element(
       usual.begin(), usual.end(), [](const auto& a, const auto& b) { return a.second.readings < b.second.readings; });
-  if (most != usual.end()) matrix.usual = most->second.centre;
-  return matrix;
-}
-
-std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
-  if (sweep.hosts.size() > kMostDrawnHosts) {
-    return fmt::format("# Map: not drawn for more than {} hosts; fabricbench report draws them\n", kMostDrawnHosts);
-  }
-  const ShareMatrix matrix = share_matrix(sweep, verdict);
-  if (matrix.usual <= 0) return "# Map: there is no figure to draw\n";
-  std::vector<MatrixRow> rows(matrix.hosts);
-  for (std::size_t cell = 0; cell < matrix.shares.size(); ++cell) {
-    MatrixRow& row = rows[cell / matrix.hosts];
-    row.receiver = static_cast<int>(cell / matrix.hosts);
-    row.bandwidths.push_back(static_cast<float>(matrix.shares[cell] * matrix.usual));
-  }
-  const HeatMap map = {sweep.hosts, rows, matrix.usual, colour, map_layout(sweep, verdict), "usual"};
-  std::string text = "# Map: a line for each receiving host, a column for each sending host\n";
+  if (most == usual.end() || most->second.centre <= 0) return "# Map: there is no figure to draw\n";
+  const double reference = most->second.centre;
+  const std::vector<MatrixRow> rows = rows_of(sweep, usual, reference);
+  const HeatMap map = {sweep.hosts, rows, reference, colour, map_layout(sweep, verdict), "usual"};
+  const std::string text = "# Map: a line for each receiving host, a column for each sending host\n";
   return text + "#\n" + heat_map_lines(map) + "#\n" + heat_legend_lines(map);
 }
 
