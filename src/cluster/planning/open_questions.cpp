@@ -81,12 +81,6 @@ std::map<Setting, double> fastest_rates(const Sweep& sweep, const Verdict& verdi
   return fastest;
 }
 
-struct SlowReading {
-  double ratio = 0;  // of the fastest rate at its time
-  Meeting pair{};
-  bool was_alone = false;  // its pair, in another round
-};
-
 }  // namespace
 
 std::vector<std::int32_t> hosts_without_suspicion(const Verdict& verdict, std::size_t hosts) {
@@ -187,8 +181,9 @@ PlannedRound OpenQuestions::shared_links(double tolerance) const {
 /// or are all of one host that is slow with most partners.
 PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
   const std::map<Setting, double> fastest = fastest_rates(sweep_, verdict_, tolerance);
-  std::map<std::int32_t, std::vector<SlowReading>> slow;      // by round
-  std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);  // slow readings of a host less the others
+  using SlowReading = std::tuple<double, std::int32_t, std::int32_t>;  // share of the fastest rate at its time, hosts
+  std::map<std::int32_t, std::vector<SlowReading>> slow;               // by round
+  std::vector<std::int64_t> balance(sweep_.hosts.size(), 0);           // slow readings of a host less the others
   std::int64_t all = 0;
   std::int64_t all_slow = 0;
   for (std::size_t i = 0; i < sweep_.readings.size(); ++i) {
@@ -202,7 +197,7 @@ PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
     ++all;
     for (const std::int32_t host : {reading.from, reading.to}) balance[at(host)] += is_slow ? 1 : -1;
     if (!is_slow) continue;
-    slow[reading.round].push_back({ratio, {reading.from, reading.to}, !history.alone.empty()});
+    slow[reading.round].emplace_back(ratio, reading.from, reading.to);
     ++all_slow;
   }
   const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
@@ -212,16 +207,14 @@ PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
   PlannedRound chosen;
   std::pair<std::int64_t, double> most{0, 0};  // pairs that were alone, so that the choice stays; and what was lost
   for (auto& [round, readings] : slow) {
-    std::sort(readings.begin(), readings.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.ratio, a.pair.first, a.pair.second) < std::tie(b.ratio, b.pair.first, b.pair.second);
-    });
+    std::sort(readings.begin(), readings.end());
     RoundBuilder pairs = empty_round(kPairsCompared);
     std::pair<std::int64_t, double> own{0, 0};
-    for (const SlowReading& each : readings) {
-      const bool is_of_it = of_one_host && (balance[at(each.pair.first)] > 0 || balance[at(each.pair.second)] > 0);
-      if (is_of_it || !pairs.add(each.pair)) continue;
-      own.first += each.was_alone ? 1 : 0;
-      own.second += 1 - each.ratio;
+    for (const auto& [ratio, from, to] : readings) {
+      const bool is_of_it = of_one_host && (balance[at(from)] > 0 || balance[at(to)] > 0);
+      if (is_of_it || !pairs.add(Meeting{from, to})) continue;
+      own.first += history_of(from, to).alone.empty() ? 0 : 1;
+      own.second += 1 - ratio;
     }
     if (pairs.meetings().size() < 2 || own <= most) continue;
     most = own;
@@ -255,15 +248,14 @@ PlannedRound OpenQuestions::within_groups(std::int64_t partners, double most_acr
   for (std::size_t level = 0; level < group_of_.size(); ++level) {
     if (verdict_.groupings[level].across >= most_across) continue;
     const std::vector<std::int64_t> met = met_within(sweep_, group_of_[level]);
-    std::vector<std::pair<std::int64_t, WantedPair>> wanted;  // and how many the host has met
+    std::vector<WantedPair> wanted;
     for (const Group& group : verdict_.groupings[level].groups) {
       for (const std::int32_t& host : group.hosts) {
-        if (met[at(host)] < partners)
-          wanted.push_back({met[at(host)], {one(host), group.hosts, not_judged.contains(host) ? kFew : 1}});
+        if (met[at(host)] < partners) wanted.push_back({one(host), group.hosts, not_judged.contains(host) ? kFew : 1});
       }
     }
-    std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [number, pair] : wanted) round.add(pair);
+    std::ranges::stable_sort(wanted, {}, [&](const WantedPair& pair) { return met[at(pair.hosts[0])]; });
+    for (const WantedPair& pair : wanted) round.add(pair);
   }
   return {.meetings = round.meetings(),
           .why = counted(round.meetings().size(), "pair") +
@@ -334,8 +326,7 @@ std::vector<WantedPair> OpenQuestions::pairs_again() const {
     return known.insert(std::minmax(each.host, each.other)).second;
   });
   const auto alone = [&](const WantedPair& pair) { return history_of(pair.hosts[0], pair.partners[0]).alone.size(); };
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [&](const WantedPair& a, const WantedPair& b) { return alone(a) < alone(b); });
+  std::ranges::stable_sort(pairs, {}, alone);
   return pairs;
 }
 

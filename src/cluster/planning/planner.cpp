@@ -35,8 +35,7 @@ std::int64_t readings_for_medians(double scale, const SweepPlan& plan) {
 
 /// The scale of the stratum with most readings; 0: there is none.
 double main_scale(const Verdict& verdict) {
-  const auto most = std::max_element(verdict.strata.begin(), verdict.strata.end(),
-                                     [](const Stratum& a, const Stratum& b) { return a.readings < b.readings; });
+  const auto most = std::ranges::max_element(verdict.strata, {}, &Stratum::readings);
   return most == verdict.strata.end() ? 0 : most->scale;
 }
 

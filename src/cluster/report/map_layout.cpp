@@ -73,8 +73,7 @@ std::vector<Level> levels_of(const Verdict& verdict) {
   std::vector<Level> levels;
   for (auto grouping = verdict.groupings.rbegin(); grouping != verdict.groupings.rend(); ++grouping) {
     levels.push_back(grouping->groups);
-    std::sort(levels.back().begin(), levels.back().end(),
-              [](const Group& a, const Group& b) { return comes_before(a.name, b.name); });
+    std::ranges::sort(levels.back(), comes_before, &Group::name);
   }
   if (verdict.kinds) levels.push_back({{"faster", verdict.kinds->fast}, {"slower", verdict.kinds->slow}});
   return levels;
@@ -123,8 +122,7 @@ std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
   if (sweep.hosts.size() > kMostDrawnHosts)
     return fmt::format("# Map: not drawn for more than {} hosts; fabricbench report draws them\n", kMostDrawnHosts);
   const std::map<Setting, Stratum> usual = usual_by_setting(verdict.strata);
-  const auto most = std::max_element(
-      usual.begin(), usual.end(), [](const auto& a, const auto& b) { return a.second.readings < b.second.readings; });
+  const auto most = std::ranges::max_element(usual, {}, [](const auto& each) { return each.second.readings; });
   if (most == usual.end() || most->second.centre <= 0) return "# Map: there is no figure to draw\n";
   const double reference = most->second.centre;
   const std::vector<MatrixRow> rows = rows_of(sweep, usual, reference);

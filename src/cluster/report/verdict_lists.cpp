@@ -287,8 +287,7 @@ std::string paths_text(const Sweep& sweep, std::vector<std::array<std::int32_t, 
     for (const auto& path : paths) {
       for (std::size_t side = 0; side < 2; ++side) ++paths_of[{to ? side : 0, path[side]}];
     }
-    const auto hub = std::max_element(paths_of.begin(), paths_of.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto hub = std::ranges::max_element(paths_of, {}, [](const auto& each) { return each.second; });
     const auto [side, host] = hub->first;
     std::vector<std::int32_t> others;
     std::erase_if(paths, [&, side = side, host = host](const auto& path) {

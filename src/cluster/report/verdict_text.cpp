@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -49,8 +50,7 @@ std::size_t lines_of(const std::vector<Block>& parts) {
 std::string fitted(std::vector<Block> parts, std::size_t most, std::size_t findings) {
   const std::size_t all = lines_of(parts);
   while (all > most && lines_of(parts) >= most) {
-    const auto longest = std::max_element(parts.begin(), parts.end(),
-                                          [](const Block& a, const Block& b) { return a.spare() < b.spare(); });
+    const auto longest = std::ranges::max_element(parts, {}, &Block::spare);
     if (longest->spare() > 0)
       --longest->lines;
     else
@@ -103,10 +103,8 @@ std::vector<Alike> items_of_leaf(const Sweep& sweep, const Verdict& verdict, con
     });
     (known != items.end() ? *known : items.emplace_back()).push_back(&finding);
   }
-  for (Alike& item : items)
-    std::stable_sort(item.begin(), item.end(), [](const Finding* a, const Finding* b) { return a->ratio < b->ratio; });
-  std::stable_sort(items.begin(), items.end(),
-                   [](const Alike& a, const Alike& b) { return weight_of(a) > weight_of(b); });
+  for (Alike& item : items) std::ranges::stable_sort(item, {}, &Finding::ratio);
+  std::ranges::stable_sort(items, std::ranges::greater(), weight_of);
   return items;
 }
 
