@@ -291,7 +291,7 @@ PlannedRound OpenQuestions::not_judged(std::int64_t most_pairs) const {
   std::mt19937_64 random(static_cast<std::uint64_t>(progress_.last));
   shuffle(hosts, random);
   shuffle(partners, random);
-  const PairsMet alone(sweep_, most_pairs);
+  const PairsMet alone(sweep_, [&](const Reading& reading) { return reading.concurrent <= most_pairs; });
   RoundBuilder round(alone, progress_.left_out, most_pairs, progress_.last);
   for (const std::int32_t& host : hosts) round.add({.hosts = one(host), .partners = partners});
   return {.meetings = round.meetings(),

@@ -62,12 +62,14 @@ bool is_measured(const PairsMet& met, const Meeting& meeting, bool both_directio
 
 /// Finds the next round of the schedule. It is the rest of the last round if that was broken off, was to have about as
 /// many pairs, so that it was no round for a few questions, and none of the missing pairs' hosts was in it.
-void find_next(const Sweep& last, const SweepPlan& plan, const Schedule& schedule, SweepProgress& progress) {
-  const PairsMet met_in_last(last);
+void find_next(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule, SweepProgress& progress) {
+  const auto is_in_last = [&](const Reading& reading) { return reading.round == progress.last; };
+  const PairsMet met_in_last(sweep, is_in_last);
   std::vector<std::uint8_t> engaged = progress.left_out;
   std::int64_t planned = 0;
   std::int64_t engaged_hosts = 0;
-  for (const Reading& each : last.readings) {
+  for (const Reading& each : sweep.readings) {
+    if (!is_in_last(each)) continue;
     planned = std::max(planned, std::int64_t{each.concurrent});
     if (!is_measured(met_in_last, {each.from, each.to}, plan.both_directions)) continue;
     for (const std::int32_t host : {each.from, each.to})
@@ -115,9 +117,10 @@ void count_rounds(const Sweep& sweep, const SweepPlan& plan, SweepProgress& prog
 
 }  // namespace
 
-PairsMet::PairsMet(const Sweep& sweep, std::int64_t most) : receivers_(sweep.hosts.size()) {
+PairsMet::PairsMet(const Sweep& sweep, const std::function<bool(const Reading&)>& counts)
+    : receivers_(sweep.hosts.size()) {
   for (const Reading& reading : sweep.readings) {
-    if (reading.concurrent > most) continue;
+    if (!counts(reading)) continue;
     receivers_[at(reading.from)].push_back(reading.to);
     if (reading.both_ways) receivers_[at(reading.to)].push_back(reading.from);
   }
@@ -141,11 +144,7 @@ SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Sched
   for (const std::int32_t host : plan.absent) progress.absent[at(host)] = progress.left_out[at(host)] = 1;
   const std::int64_t all = std::max(plan.schedule.endpoints / 2, 1);
   progress.at_once = plan.schedule.concurrent > 0 ? std::min<std::int64_t>(plan.schedule.concurrent, all) : all;
-  Sweep last;
-  last.hosts.resize(sweep.hosts.size());
-  std::copy_if(sweep.readings.begin(), sweep.readings.end(), std::back_inserter(last.readings),
-               [&](const Reading& reading) { return reading.round == progress.last; });
-  find_next(last, plan, schedule, progress);
+  find_next(sweep, plan, schedule, progress);
   count_rounds(sweep, plan, progress);
   return progress;
 }

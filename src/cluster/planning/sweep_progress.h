@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <vector>
 
 #include "cluster/planning/planner.h"
@@ -15,8 +15,8 @@ namespace fabricbench::cluster {
 /// Which hosts have met, and how often.
 class PairsMet {
  public:
-  /// Readings beside up to `most` pairs count.
-  explicit PairsMet(const Sweep& sweep, std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  explicit PairsMet(
+      const Sweep& sweep, const std::function<bool(const Reading&)>& counts = [](const Reading&) { return true; });
 
   /// The number of readings from one host to another.
   [[nodiscard]] std::int64_t readings(std::int32_t from, std::int32_t to) const;
