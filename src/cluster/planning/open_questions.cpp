@@ -132,9 +132,9 @@ std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories()
 }
 
 const OpenQuestions::History& OpenQuestions::history_of(std::int32_t host, std::int32_t other) const {
-  static const History kNone;
+  static const History none;
   const auto own = histories_.find(std::minmax(host, other));
-  return own == histories_.end() ? kNone : own->second;
+  return own == histories_.end() ? none : own->second;
 }
 
 RoundBuilder OpenQuestions::empty_round(std::int64_t most_pairs) const {

@@ -45,7 +45,7 @@ std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, std::int64_t last_round
     const auto proven =
         std::count_if(failures.works.begin(), failures.works.end(), [](const auto& partner) { return partner.second; });
     const bool has_worked = worked[dead.size()] >= 0;
-    const bool nobody_works = !has_worked && failures.works.size() >= 2 * kMoreThanOne;
+    const bool nobody_works = !has_worked && std::cmp_greater_equal(failures.works.size(), 2 * kMoreThanOne);
     const double wait = kFirstWait * std::pow(kLonger, std::max<std::int64_t>(proven - kMoreThanOne - 1, 0));
     const bool is_due = has_worked && static_cast<double>(last_round + 1 - failures.latest) > wait;
     dead.push_back(static_cast<std::uint8_t>((proven >= kMoreThanOne || nobody_works) && !is_due));

@@ -216,6 +216,7 @@ std::vector<HostMeeting> meetings_of(const Told& told) {
       own.shares.at(sends ? 0 : 1).push_back(static_cast<double>(reading.rate / usual[place]));
   }
   std::vector<HostMeeting> meetings;
+  meetings.reserve(by_round.size());
   for (auto& [of, meeting] : by_round) meetings.push_back(std::move(meeting));
   const auto slow = std::count_if(meetings.begin(), meetings.end(), [](const auto& each) { return each.is_slow; });
   return slow == told.finding.slow && slow > 0 ? meetings : std::vector<HostMeeting>();

@@ -39,7 +39,7 @@ std::map<Setting, Stratum> usual_by_setting(const std::vector<Stratum>& strata) 
 }
 
 /// The cells of the map: what each way reached, as a share of what is usual in its setting, times the `reference`.
-std::vector<MatrixRow> rows_of(const Sweep& sweep, const std::map<Setting, Stratum>& usual, double reference) {
+std::vector<MatrixRow> rows_of_map(const Sweep& sweep, const std::map<Setting, Stratum>& usual, double reference) {
   using Way = std::tuple<std::int32_t, std::int32_t, Setting>;  // receiver and sender
   std::map<Way, std::vector<float>> shares;
   for (const Reading& reading : sweep.readings) {
@@ -125,7 +125,7 @@ std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
   const auto most = std::ranges::max_element(usual, {}, [](const auto& each) { return each.second.readings; });
   if (most == usual.end() || most->second.centre <= 0) return "# Map: there is no figure to draw\n";
   const double reference = most->second.centre;
-  const std::vector<MatrixRow> rows = rows_of(sweep, usual, reference);
+  const std::vector<MatrixRow> rows = rows_of_map(sweep, usual, reference);
   const HeatMap map = {sweep.hosts, rows, reference, colour, map_layout(sweep, verdict), "usual"};
   const std::string text = "# Map: a line for each receiving host, a column for each sending host\n";
   return text + "#\n" + heat_map_lines(map) + "#\n" + heat_legend_lines(map);
