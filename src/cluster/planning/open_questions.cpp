@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/robust.h"
+#include "cluster/sorted_unique.h"
 #include "cluster/thresholds.h"
 #include "common/core/shortened_list.h"
 #include "common/core/shuffle.h"
@@ -31,13 +32,13 @@ std::span<const std::int32_t> one(const std::int32_t& host) { return {&host, 1};
 
 /// By host, how many hosts of its own group it has met. `group_of`: by host; -1: none.
 std::vector<std::int64_t> met_within(const Sweep& sweep, const std::vector<std::int32_t>& group_of) {
-  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
   for (const Reading& each : sweep.readings) {
     const bool are_mates = group_of[at(each.from)] >= 0 && group_of[at(each.from)] == group_of[at(each.to)];
-    if (are_mates && each.from != each.to) pairs.insert(std::minmax(each.from, each.to));
+    if (are_mates && each.from != each.to) pairs.push_back(std::minmax(each.from, each.to));
   }
   std::vector<std::int64_t> met(sweep.hosts.size(), 0);
-  for (const auto& [host, other] : pairs) {
+  for (const auto& [host, other] : sorted_unique(std::move(pairs))) {
     ++met[at(host)];
     ++met[at(other)];
   }
