@@ -99,6 +99,16 @@ TEST(Attribution, TheSmallestSweepsThatCanBlameAHost) {
   }
 }
 
+/// Most readings may be of a slow path that was measured again and again: that is no noise.
+TEST(Attribution, ReadingsOfASlowPathAreNoNoise) {
+  Sweep sweep = sweep_by(6, [](std::int32_t from, std::int32_t to) { return from + to == 1 ? 0.15 : 1; });
+  for (std::int32_t round = 10; round < 40; ++round) {
+    sweep.readings.push_back(reading(0, 1, (round % 9 + 1) * 2.5e9, round));
+    sweep.readings.push_back(reading(1, 0, (round % 7 + 1) * 2.5e9, round));
+  }
+  EXPECT_LT(judge(sweep).strata.front().scale, 0.05);
+}
+
 TEST(Attribution, TooFewReadingsOfASlowHostAreAQuestion) {
   FabricPlan plan = clean_fabric(64, {"host:5:0.9"});
   plan.sigma = 0.03;

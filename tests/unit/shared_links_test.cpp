@@ -90,14 +90,14 @@ TEST(SharedLinks, HideNoSlowLeaf) {
 }
 
 /// Two of three pairs of leaves are slow, and in few rounds collisions explain that as well.
-TEST(SharedLinks, OfThreeLeavesASlowOneIsNotFine) {
-  for (unsigned seed = 1; seed <= 12; ++seed) {
+TEST(SharedLinks, OfThreeLeavesASlowOneIsFoundInTheEnd) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
     FabricPlan plan = clean_fabric(24, {"leaf:1:0.4"});
     plan.seed = seed;
     plan.leaf_size = 8;
     plan.oversubscription = 2;
     plan.leaves_known = plan.collisions = true;
-    EXPECT_NE(found_in(plan).verdict.judged, Judged::kClean) << "seed " << seed;
+    EXPECT_EQ(with_blame(found_in(plan).verdict, Blame::kLeaf).size(), 1U) << "seed " << seed;
   }
 }
 

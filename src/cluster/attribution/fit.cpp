@@ -139,15 +139,22 @@ std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const W
   return residuals;
 }
 
+/// Faults make readings only slower. So where the scale is much, those above the centre of the fit tell it.
 double scale_of(std::vector<float>& residuals, double slow) {
   if (residuals.size() < kFewReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
   const bool few = residuals.size() < kFewReadings;
   double scale = few ? kUsualScale : kLeastScale;
   if (residuals.empty()) return scale;
+  std::vector<float> above;
+  for (const float value : residuals) {
+    if (value >= 0) above.push_back(value);
+  }
   const float centre = median_of(residuals);
   for (float& value : residuals) value = std::abs(value - centre);
   scale = std::max(scale, kDeviationsPerMad * static_cast<double>(median_of(residuals)));
-  return scale;
+  if (scale <= kMuchNoise || above.size() < kFew) return scale;
+  return std::min(scale, std::max<double>(few ? kUsualScale : kLeastScale,
+                                          kDeviationsPerMad * static_cast<double>(median_of(above))));
 }
 
 template <typename Wanted>

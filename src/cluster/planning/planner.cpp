@@ -165,11 +165,14 @@ class NextRound {
   }
 
   /// Where links are shared, leaves are compared within rounds, and load hides a slow one, or one of its uplinks, in
-  /// few.
+  /// few. One that may be slow is worth as many again.
   [[nodiscard]] PlannedRound for_leaves() const {
+    const bool are_open = !verdict_.open_leaves.empty() || !verdict_.may_stand_apart.empty();
     const bool may_be_hidden = !sweep_.leaf_of.empty() && verdict_.judged != Judged::kSlow;
-    if (verdict_.open_leaves.empty() && verdict_.may_stand_apart.empty() && !may_be_hidden) return {};
-    return for_all_hosts(plan_.most_rounds, plan_.least_meetings, ", because the uplinks of a leaf may be slow");
+    if (!are_open && !may_be_hidden) return {};
+    const int times = are_open ? 2 : 1;
+    return for_all_hosts(std::int64_t{times} * plan_.most_rounds, std::int64_t{times} * plan_.least_meetings,
+                         ", because the uplinks of a leaf may be slow");
   }
 
   /// Where links are shared, readings of hosts near each other count, which hardly share any.
