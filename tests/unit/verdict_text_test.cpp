@@ -72,6 +72,14 @@ TEST(VerdictText, SaysThatLinksAreShared) {
                       "Where all hosts send at once, as in training, these get at most 50 % of their bandwidth.\n"
                       "    Hosts are judged by readings with near hosts, or alone.\n"),
             std::string::npos);
+  verdict.links = {.pairs = 6, .readings = 12, .slowed = 3, .alone = 12e9, .beside = 12e9, .are_shared = true};
+  EXPECT_NE(text_of(example_sweep(), verdict)
+                .find("    6 pairs, slow among others, reach 12.00 GB/s alone and less in 3 of 12 readings among all "
+                      "others: links are shared.\n    Hosts are judged"),
+            std::string::npos);
+  verdict.links.are_shared = false;
+  EXPECT_NE(text_of(example_sweep(), verdict).find("less in 3 of 12 readings among all others, too few to tell why.\n"),
+            std::string::npos);
 }
 
 TEST(VerdictText, NamesRailsLeavesAndDirectionsOfWhatWasMeasured) {

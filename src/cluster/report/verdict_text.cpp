@@ -309,19 +309,23 @@ std::string strata_text(const Sweep& sweep, const Verdict& verdict, double toler
 std::string shared_links_text(const SharedLinks& links) {
   if (links.readings == 0) return "";
   const double share = links.beside / links.alone;
-  const std::string text = fmt::format("    {}, slow among others, {} {} GB/s alone and {} GB/s among all others",
-                                       counted(links.pairs, "pair"), links.pairs == 1 ? "reaches" : "reach",
-                                       rate_text(links.alone), rate_text(links.beside));
+  const bool most_are_slower = share < kHardlyLess;
+  std::string text = fmt::format("    {}, slow among others, {} {} GB/s alone and ", counted(links.pairs, "pair"),
+                                 links.pairs == 1 ? "reaches" : "reach", rate_text(links.alone));
+  if (most_are_slower || links.slowed == 0) {
+    text += fmt::format("{} GB/s among all others", rate_text(links.beside));
+  } else {
+    text += fmt::format("less in {} of {} readings among all others", links.slowed, links.readings);
+  }
   if (!links.are_shared)
-    return text + (links.slowed == 0 && share >= kHardlyLess ? ": other pairs are not the cause.\n" : ".\n");
-  const std::string how_much =
-      share < kHardlyLess
-          ? fmt::format(" Where all hosts send at once, as in training, these get at most {} of their bandwidth.",
-                        percent_text(share))
-          : fmt::format(" Of {} among all others, {} {} clearly slower.", counted(links.readings, "reading"),
-                        links.slowed, links.slowed == 1 ? "was" : "were");
-  return fmt::format("{}: links are shared.{}\n    Hosts are judged by readings with near hosts, or alone.\n", text,
-                     how_much);
+    return text +
+           (links.slowed == 0 && !most_are_slower ? ": other pairs are not the cause.\n" : ", too few to tell why.\n");
+  text += ": links are shared.";
+  if (most_are_slower) {
+    text += fmt::format(" Where all hosts send at once, as in training, these get at most {} of their bandwidth.",
+                        percent_text(share));
+  }
+  return text + "\n    Hosts are judged by readings with near hosts, or alone.\n";
 }
 
 std::string measured_text(const Sweep& sweep, const Verdict& verdict, double tolerance, bool all) {
