@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/import/failure.h"
-#include "cluster/import/labels.h"
+#include "cluster/import/logs.h"
 
 using namespace fabricbench::cluster;
 

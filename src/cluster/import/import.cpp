@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/import/failure.h"
-#include "cluster/import/labels.h"
+#include "cluster/import/logs.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
@@ -74,8 +73,6 @@ bool is_clusterkit(std::string_view text) {
   const bool matrix = text.starts_with("Rank:") || has(text, "\nRank:");
   return matrix || (trimmed(text).starts_with('{') && has(lower(text.substr(0, 1 << 16)), "clusterkit"));
 }
-
-bool is_csv(std::string_view text) { return is_csv_of_pairs(text) || is_csv_matrix(text); }
 
 constexpr std::array<Format, 10> kFormats = {{
     {ImportKind::kNcclTests, "nccl-tests", is_nccl_tests, read_runs<nccl_tests_runs>, true},

@@ -45,7 +45,7 @@ enum class ImportKind : std::uint8_t {
 /// The tool that wrote a text, if it is one that is not read; empty where nothing tells.
 [[nodiscard]] std::string_view unread_tool_of(std::string_view text);
 
-/// What a file of a kind holds, whose lines may have labels (labels.h). Throws UsageError where the unit of figures is
+/// What a file of a kind holds, whose lines may have labels (logs.h). Throws UsageError where the unit of figures is
 /// not clear.
 [[nodiscard]] Imported import_results(ImportKind kind, const ImportSource& source);
 

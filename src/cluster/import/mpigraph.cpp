@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/endpoints.h"
+#include "cluster/import/imported.h"
 #include "cluster/import/pair_name.h"
-#include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/import/failure.h"
+#include "cluster/import/logs.h"
 #include "cluster/import/pair_name.h"
-#include "cluster/import/rate_units.h"
+#include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/rate_units.h"
+#include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 
 namespace fabricbench::cluster {

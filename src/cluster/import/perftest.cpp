@@ -10,10 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/import/failure.h"
-#include "cluster/import/json_documents.h"
-#include "cluster/import/rate_units.h"
+#include "cluster/import/logs.h"
 #include "cluster/import/readers.h"
+#include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 #include "common/core/error.h"
 

@@ -32,16 +32,9 @@ namespace fabricbench::cluster {
 /// ClusterKit's bandwidth.txt or JSON with the names of hosts and a matrix.
 [[nodiscard]] Imported read_clusterkit(const ImportSource& source);
 
-/// Lines with a sender, a receiver and a figure, below a line that names the columns; or a matrix.
+/// Lines with a sender, a receiver and a figure, below a line that names the columns; or a matrix with a line and a
+/// column for each host, whose lines are senders unless the first field says that they receive.
 [[nodiscard]] Imported read_csv(const ImportSource& source);
-
-/// A line and a column for each host. Lines are senders, unless the first field says that they receive.
-[[nodiscard]] Imported read_csv_matrix(const ImportSource& source);
-
-/// Whether the first line names columns of a sender, a receiver and a figure.
-[[nodiscard]] bool is_csv_of_pairs(std::string_view text);
-
-/// Whether the first line has hosts as titles, and the next one begins with one of them.
-[[nodiscard]] bool is_csv_matrix(std::string_view text);
+[[nodiscard]] bool is_csv(std::string_view text);
 
 }  // namespace fabricbench::cluster

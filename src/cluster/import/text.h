@@ -54,4 +54,22 @@ class TextLines {
 /// One line for people of at most some hundred bytes, printable ASCII.
 [[nodiscard]] std::string one_line(std::string_view text);
 
+/// Bytes and seconds of the units of other programs, which do not always mean the unit that they print.
+inline constexpr double kBit = 0.125;
+inline constexpr double kGigabit = 1e9 * kBit;
+inline constexpr double kMegabyte = 1e6;
+inline constexpr double kMebibyte = 1048576;
+inline constexpr double kGigabyte = 1e9;
+inline constexpr double kMicrosecond = 1e-6;
+
+/// One JSON object among others in a text, such as a file to which each run has added one.
+struct JsonDocument {
+  std::string_view text;
+  std::size_t begin = 0;  ///< in the text
+  bool is_whole = true;   ///< false: the text ends within it
+};
+
+/// The outermost objects of a text, whatever stands between them.
+[[nodiscard]] std::vector<JsonDocument> json_documents(std::string_view text);
+
 }  // namespace fabricbench::cluster

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/failure.h"
+#include "cluster/import/logs.h"
 #include "cluster/import/pair_name.h"
 #include "common/core/error.h"
 

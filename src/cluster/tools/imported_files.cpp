@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/import/failure.h"
+#include "cluster/import/logs.h"
 #include "cluster/import/pair_name.h"
 #include "cluster/import/text.h"
 #include "cluster/tools/input_file.h"

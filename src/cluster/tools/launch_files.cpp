@@ -14,7 +14,7 @@
 #include "cluster/baseline/comparison_text.h"
 #include "cluster/baseline/file.h"
 #include "cluster/baseline/launch_recorder.h"
-#include "cluster/import/labels.h"
+#include "cluster/import/logs.h"
 #include "cluster/tools/context_version.h"
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/launch_logs.h"

@@ -10,9 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/import/failure.h"
 #include "cluster/import/import.h"
-#include "cluster/import/labels.h"
+#include "cluster/import/logs.h"
 #include "cluster/import/tool_runs.h"
 #include "common/core/error.h"
 #include "common/core/statistics.h"

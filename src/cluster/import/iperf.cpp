@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,9 +13,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/import/iperf_rows.h"
-#include "cluster/import/json_documents.h"
-#include "cluster/import/rate_units.h"
 #include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
@@ -21,6 +21,199 @@ namespace fabricbench::cluster {
 namespace {
 
 using nlohmann::json;
+
+/// A line of iperf 2 or 3, `[SUM][TX-C]  0.00-10.00  sec  11.0 GBytes  9.42 Gbits/sec  0  sender`.
+struct IperfRow {
+  std::string_view stream;  ///< `5`, `*5` or `SUM`
+  std::string_view role;    ///< `TX-C`; mostly empty
+  double begin_s = 0;
+  double end_s = 0;
+  double rate = 0;        ///< bytes per second: bits are in powers of 1000, bytes in powers of 1024
+  std::string_view rest;  ///< behind the rate
+};
+
+/// What stands in square brackets at the beginning, which is cut off; nothing where there are none.
+std::optional<std::string_view> take_brackets(std::string_view& line) {
+  line = trimmed(line);
+  const std::size_t close = line.find(']');
+  if (!line.starts_with('[') || close == std::string_view::npos) return std::nullopt;
+  const std::string_view inside = trimmed(line.substr(1, close - 1));
+  line.remove_prefix(close + 1);
+  return inside;
+}
+
+/// Bytes per second in one unit such as `Gbits/sec` or `MBytes/sec`; a MByte has 2^20 bytes.
+std::optional<double> iperf_unit_of(std::string_view unit) {
+  if (!unit.ends_with("Bytes/sec") || unit.size() < 10) return unit_in(unit);
+  return unit_in(fmt::format("{}i{}", unit.front(), unit.substr(1)));
+}
+
+/// Seconds of `0.00-10.00`, which older versions write as `0.0- 1.0`.
+bool take_interval(IperfRow& row, std::string_view text) {
+  std::string interval(text);
+  std::erase(interval, ' ');
+  const std::size_t dash = interval.find('-');
+  if (dash == std::string::npos) return false;
+  const auto begin = number_in(std::string_view(interval).substr(0, dash));
+  const auto end = number_in(std::string_view(interval).substr(dash + 1));
+  if (!begin || !end) return false;
+  row.begin_s = *begin;
+  row.end_s = *end;
+  return true;
+}
+
+/// Nothing where the line is none.
+std::optional<IperfRow> iperf_row_in(std::string_view line) {
+  IperfRow row;
+  const auto stream = take_brackets(line);
+  if (!stream) return std::nullopt;
+  row.stream = *stream;
+  row.role = take_brackets(line).value_or("");
+  const std::size_t sec = line.find(" sec ");
+  if (sec == std::string_view::npos || !take_interval(row, line.substr(0, sec))) return std::nullopt;
+  const auto words = words_of(line.substr(sec));
+  const auto unit =
+      std::find_if(words.begin(), words.end(), [](std::string_view word) { return word.ends_with("/sec"); });
+  if (unit == words.begin() || unit == words.end()) return std::nullopt;
+  const auto value = number_in(unit[-1]);
+  const auto bytes = iperf_unit_of(*unit);
+  if (!value || !bytes) return std::nullopt;
+  row.rate = *value * *bytes;
+  row.rest = line.substr(static_cast<std::size_t>(unit->data() + unit->size() - line.data()));
+  return row;
+}
+
+/// The row of one stream, in one direction, that tells of all of its time.
+struct Iperf2Stream {
+  double rate = 0;
+  double end_s = 0;
+  double last_s = 0;  ///< the end of the last interval; behind end_s where the log is cut off
+  std::int64_t line = 0;
+  bool of_receiver = false;  ///< of datagrams
+};
+
+/// Connections that run together, and their figures. A direction is 1 where the server sends.
+struct Iperf2Run {
+  std::map<std::string, bool, std::less<>> from_server;      ///< by the number of a connection
+  std::array<std::size_t, 2> connections{};                  ///< by direction
+  std::map<std::string, Iperf2Stream, std::less<>> streams;  ///< by number, `*5` for what comes back on 5
+  bool has_sum = false;
+  bool udp = false;
+  ToolRun way;  ///< what all directions have in common
+};
+
+/// The number behind one of the words `port`.
+std::string_view port_in(std::string_view line, std::size_t which) {
+  const auto words = words_of(line);
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "port" && which-- == 0) return words[i + 1];
+  }
+  return "";
+}
+
+class Iperf2Reader {
+ public:
+  explicit Iperf2Reader(const ImportSource& source) : source_(source) {}
+
+  Imported read() {
+    for (TextLines lines(source_.text); lines.next();) take(lines, trimmed(lines.line()));
+    finish();
+    add_runs(found_, source_, runs_);
+    return std::move(found_);
+  }
+
+ private:
+  void take(const TextLines& lines, std::string_view line) {
+    const bool listens = line.starts_with("Server listening on ");
+    if (listens || line.starts_with("Client connecting to ")) {
+      if (!run_.streams.empty()) begin_run(lines);
+      run_.udp = has(line, " UDP ");
+      if (listens) own_ports_.emplace(port_in(line, 0));
+    } else if (line.starts_with('[') && has(line, " connected with ")) {
+      connect(lines, line);
+    } else if (has(line, "did not receive ack of last datagram")) {
+      run_.way.failure = one_line(line);
+    } else if (const auto row = iperf_row_in(line)) {
+      take_row(lines, *row);
+    }
+  }
+
+  void begin_run(const TextLines& lines) {
+    const bool udp = run_.udp;
+    finish();
+    run_ = {};
+    run_.udp = udp;
+    run_.way.begin = lines.begin();
+  }
+
+  /// `[  3] local 10.0.0.5 port 54321 connected with 10.0.0.6 port 5001 (full-duplex)`. What comes in to a server is
+  /// the client's, and what comes in to a client the server's.
+  void connect(const TextLines& lines, std::string_view line) {
+    const bool incoming = own_ports_.contains(port_in(line, 0));
+    if (!any_connection_) found_.of_server = incoming;
+    any_connection_ = true;
+    if (found_.of_server && incoming && !run_.streams.empty()) begin_run(lines);
+    const std::string number(trimmed(line.substr(1, line.find(']') - 1)));
+    const bool from_server = incoming != found_.of_server || has(line, "(reverse)");
+    run_.from_server[number] = from_server;
+    ++run_.connections[from_server ? 1 : 0];
+    if (has(line, "(full-duplex)")) ++run_.connections[1];
+  }
+
+  void take_row(const TextLines& lines, const IperfRow& row) {
+    run_.way.behind_rows = lines.end();
+    if (row.stream.starts_with("SUM")) {
+      run_.has_sum = true;
+      return;
+    }
+    Iperf2Stream& stream = run_.streams[std::string(row.stream)];
+    const bool of_receiver = has(row.rest, "%)");  // lost datagrams
+    if (row.begin_s > 0) {
+      stream.last_s = row.end_s;
+    } else if (of_receiver || (!stream.of_receiver && row.end_s >= stream.end_s)) {
+      stream = {row.rate, row.end_s, stream.last_s, lines.number(), of_receiver};
+    }
+  }
+
+  [[nodiscard]] bool is_from_server(const std::string& number) const {
+    const auto known = run_.from_server.find(number);
+    return number.starts_with('*') || (known != run_.from_server.end() && known->second);
+  }
+
+  void finish();
+
+  const ImportSource& source_;
+  Imported found_;
+  std::vector<ToolRun> runs_;
+  Iperf2Run run_;
+  std::set<std::string, std::less<>> own_ports_;
+  bool any_connection_ = false;
+};
+
+/// Adds the directions of which all streams have a figure.
+void Iperf2Reader::finish() {
+  if (any_connection_) run_.way.test = run_.udp ? "iperf2_udp" : "iperf2";
+  const std::size_t before = runs_.size();
+  for (const bool from_server : {true, false}) {
+    SizeRow sum{ImportedKind::kNoSize, 0, 0, ""};
+    std::size_t streams = 0;
+    for (const auto& [number, stream] : run_.streams) {
+      const bool is_whole = stream.end_s >= stream.last_s && (stream.of_receiver || !run_.udp);
+      if (is_from_server(number) != from_server || !is_whole) continue;
+      sum.rate += stream.rate;
+      sum.line = stream.line;
+      ++streams;
+    }
+    const std::size_t expected = run_.connections[from_server ? 1 : 0];
+    const bool is_cut = streams < expected || (streams > std::max<std::size_t>(expected, 1) && !run_.has_sum);
+    if (streams == 0 || is_cut) continue;
+    run_.way.backwards = from_server;
+    run_.way.rows = {sum};
+    if (runs_.size() > before) runs_.back().has_ended = true;  // the text belongs to the last one
+    runs_.push_back(run_.way);
+  }
+  if (runs_.size() == before) runs_.push_back(std::move(run_.way));
+}
 
 /// A rate and its line. The receiver's rate takes precedence over the sender's, and a sum over one stream.
 struct Iperf3Figure {
@@ -257,6 +450,8 @@ void add_ways(std::vector<ToolRun>& all, const Iperf3Run& run, Imported& found) 
 }
 
 }  // namespace
+
+Imported read_iperf2(const ImportSource& source) { return Iperf2Reader(source).read(); }
 
 Imported read_iperf3(const ImportSource& source) {
   Imported found;
