@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/tools/commands.h"
 #include "cluster/tools/link_prefix.h"
-#include "cluster/tools/other_programs.h"
-#include "cluster/tools/run.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {

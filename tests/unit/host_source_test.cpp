@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/tools/share.h"
+#include "cluster/tools/tool.h"
 #include "common/core/error.h"
 #include "report_test_support.h"
 

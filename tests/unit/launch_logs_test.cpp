@@ -1,4 +1,4 @@
-#include "cluster/tools/launch_logs.h"
+#include "cluster/tools/launch_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// All that `fabricbench` starts, by the question that it answers: programs, scripts and commands.
+// All that `fabricbench` starts, by the question that it answers: programs, scripts and commands. And what programs of
+// other tools are called here: `fabricbench` says it of a name that is theirs, and docs/coming-from.md lists them.
 #pragma once
 
 #include <array>
@@ -44,5 +45,17 @@ inline constexpr std::array<std::string_view, 2> kOtherCommands = {"list", "run"
 
 /// The whole catalogue, in 80 columns.
 [[nodiscard]] std::string text_of_catalogue();
+
+struct OtherProgram {
+  std::string_view tool;
+  std::string_view name;
+  std::string_view ours;    ///< in the catalogue
+  std::string_view test{};  ///< of a program of several tests: which one that is, and what others are
+};
+
+[[nodiscard]] std::span<const OtherProgram> other_programs();
+
+/// ` (PingPong; ...)` of a program of several tests, or nothing.
+[[nodiscard]] std::string of_test(const OtherProgram& program);
 
 }  // namespace fabricbench::cluster

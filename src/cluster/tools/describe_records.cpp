@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/tools/coming_from.h"
-#include "cluster/tools/record_types.h"
-#include "cluster/tools/script_constants.h"
+#include "cluster/tools/generated_files.h"
 
 namespace {
 

@@ -10,7 +10,6 @@
 
 #include "cluster/tools/catalogue.h"
 #include "cluster/tools/commands.h"
-#include "cluster/tools/run.h"
 #include "cluster/tools/tool.h"
 #include "common/core/error.h"
 #include "common/core/version.h"

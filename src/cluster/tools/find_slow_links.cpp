@@ -19,7 +19,6 @@
 #include "cluster/report/verdict_text.h"
 #include "cluster/tools/imported_files.h"
 #include "cluster/tools/record_file.h"
-#include "cluster/tools/share.h"
 #include "cluster/tools/tool.h"
 #include "cluster/tools/verdict_record.h"
 #include "common/core/error.h"

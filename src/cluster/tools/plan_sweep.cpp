@@ -16,7 +16,6 @@
 #include "cluster/planning/planner.h"
 #include "cluster/tools/input_file.h"
 #include "cluster/tools/record_file.h"
-#include "cluster/tools/share.h"
 #include "cluster/tools/tool.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"

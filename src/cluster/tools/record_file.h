@@ -12,7 +12,7 @@
 
 #include "cluster/name_index.h"
 #include "cluster/readings.h"
-#include "cluster/tools/line_source.h"
+#include "cluster/tools/input_file.h"
 #include "cluster/tools/recorded_runs.h"
 #include "common/record/read.h"
 #include "common/record/reading.h"

@@ -1,20 +1,71 @@
-#include "cluster/tools/run.h"
+#include "cluster/tools/commands.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "cluster/tools/commands.h"
-#include "cluster/tools/scripts.h"
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
+#include "common/host/installed_files.h"
 #include "common/options/launch_options.h"
 
 namespace fabricbench::cluster {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPython = ".py";
+
+/// The folder of this program, in which all others are.
+std::string programs_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// The path of a script. Throws Error (kMissing).
+std::string find_script(std::string_view file) {
+  std::error_code error;
+  for (const fs::path& folder : host::installed_folders("scripts")) {
+    if (fs::is_regular_file(folder / file, error)) return fs::canonical(folder / file, error);
+  }
+  throw Error(
+      ExitStatus::kMissing,
+      fmt::format("there is no scripts/{0} above the program; install the suite as a whole, or run {0} from its "
+                  "sources",
+                  file));
+}
+
+/// Becomes the program at the first word, with the others as its arguments. Throws Error (kMissing) where it cannot be
+/// started; `advice` says what to do then.
+[[noreturn]] void become(std::vector<std::string> words, std::string_view advice) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execvp(pointers.front(), pointers.data());
+  const char* const reason = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): one thread
+  throw Error(ExitStatus::kMissing, fmt::format("cannot run {} ({}); {}", words.front(), reason, advice));
+}
+
+/// Becomes a script, which calls itself `command` and finds the programs by $FABRICBENCH_PROGRAMS_FOLDER.
+[[noreturn]] void become_script(std::string_view file, std::string_view command,
+                                const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {file.ends_with(kPython) ? "python3" : "bash", find_script(file)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  // NOLINTBEGIN(concurrency-mt-unsafe): one thread
+  ::setenv("FABRICBENCH_COMMAND", std::string(command).c_str(), 1);
+  ::setenv("FABRICBENCH_PROGRAMS_FOLDER", programs_folder().c_str(), 1);
+  // NOLINTEND(concurrency-mt-unsafe)
+  become(words, "install it");
+}
 
 /// The one that a word gives, alone or with its value: `--hosts`, `--hosts=a,b`; or null.
 const LaunchOption* launch_option_of(const std::string& word) {
@@ -24,25 +75,25 @@ const LaunchOption* launch_option_of(const std::string& word) {
   return option == kLaunchOptions.end() ? nullptr : option;
 }
 
-struct OtherOption {
+struct MpirunOption {
   std::string_view name;
   std::string_view own;
 };
 
 /// Options of mpirun and srun that are called otherwise here.
-constexpr OtherOption kOthers[] = {{"--host", "--hosts A,B"},
-                                   {"-host", "--hosts A,B"},
-                                   {"-H", "--hosts A,B"},
-                                   {"--nodelist", "--hosts A,B"},
-                                   {"-hostfile", "--hostfile FILE"},
-                                   {"-machinefile", "--hostfile FILE"},
-                                   {"--machinefile", "--hostfile FILE"},
-                                   {"--np", "-np N"},
-                                   {"--ntasks", "-np N"}};
+constexpr MpirunOption kOthers[] = {{"--host", "--hosts A,B"},
+                                    {"-host", "--hosts A,B"},
+                                    {"-H", "--hosts A,B"},
+                                    {"--nodelist", "--hosts A,B"},
+                                    {"-hostfile", "--hostfile FILE"},
+                                    {"-machinefile", "--hostfile FILE"},
+                                    {"--machinefile", "--hostfile FILE"},
+                                    {"--np", "-np N"},
+                                    {"--ntasks", "-np N"}};
 
 void refuse_others_options(const std::string& word) {
   const std::string_view name = std::string_view(word).substr(0, word.find('='));
-  for (const OtherOption& other : kOthers) {
+  for (const MpirunOption& other : kOthers) {
     if (name == other.name) throw UsageError(fmt::format("'{}' is {} here; see run --help", word, other.own));
   }
   const bool has_number = word.starts_with("-np") && word.size() > 3;
@@ -171,6 +222,18 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   }
   words.others.erase(words.others.begin());
   run_entry(*entry, words.options, words.others);
+}
+
+ExitStatus report_files(const std::vector<std::string>& arguments) {
+  become_script("report.py", "fabricbench report", arguments);
+}
+
+ExitStatus plot_files(const std::vector<std::string>& arguments) {
+  become_script("plot.py", "fabricbench plot", arguments);
+}
+
+ExitStatus examine_host(const std::vector<std::string>& arguments) {
+  become_script("doctor.sh", "fabricbench doctor", arguments);
 }
 
 }  // namespace fabricbench::cluster

@@ -17,10 +17,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cluster/tools/commands.h"
-#include "cluster/tools/context_version.h"
 #include "cluster/tools/input_file.h"
-#include "cluster/tools/line_source.h"
-#include "cluster/tools/record_numbers.h"
+#include "cluster/tools/record_checks.h"
 #include "common/core/error.h"
 #include "common/core/matrix_row.h"
 #include "common/core/names.h"

@@ -1,4 +1,5 @@
-// What the documentation says of records is what their descriptions say.
+// The files that describe_records writes are up to date: documentation and scripts say what the programs do.
+#include "cluster/tools/generated_files.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "cluster/tools/record_types.h"
-
 namespace fabricbench::cluster {
-namespace record_types_test {
+namespace generated_files_test {
 
 std::string written(const std::string& name) {
   std::ifstream file(std::string(FABRICBENCH_SOURCE_DIR) + "/../" + name);
@@ -53,5 +52,30 @@ TEST(RecordTypes, WantAPlaceEach) {
   EXPECT_THROW((void)with_tables("<!-- record: row -->\n", record_types()), std::invalid_argument);
 }
 
-}  // namespace record_types_test
+TEST(ScriptConstants, AreUpToDateForBash) {
+  EXPECT_EQ(written("scripts/constants.sh"), constants_for_bash()) << "`make records` writes it";
+}
+
+TEST(ScriptConstants, AreUpToDateForPython) {
+  EXPECT_EQ(written("scripts/constants.py"), constants_for_python()) << "`make records` writes it";
+}
+
+TEST(ScriptConstants, ContainScalarsAndLists) {
+  EXPECT_NE(constants_for_bash().find("\nreadonly kNotJudged=7\n"), std::string::npos);
+  EXPECT_NE(constants_for_bash().find("\nreadonly kReadingStatuses=(ok slow "), std::string::npos);
+  EXPECT_NE(constants_for_python().find("\nNOT_JUDGED = 7\n"), std::string::npos);
+  EXPECT_NE(constants_for_python().find("\nREADING_STATUSES = (\"ok\", \"slow\", "), std::string::npos);
+}
+
+TEST(ComingFrom, HasTheOptionsAsTheyAreRead) {
+  const std::string page = written("docs/coming-from.md");
+  EXPECT_TRUE(page == with_tables_of_other_tools(page)) << "`make records` writes it";
+}
+
+TEST(ComingFrom, WantsAPlaceForEveryTool) {
+  EXPECT_THROW((void)with_tables_of_other_tools("no place"), std::invalid_argument);
+  EXPECT_THROW((void)with_tables_of_other_tools("<!-- options: perftest -->\n"), std::invalid_argument);
+}
+
+}  // namespace generated_files_test
 }  // namespace fabricbench::cluster

@@ -1,14 +1,31 @@
+// Whether the record of a run can be read: its version, the names of its hosts, its numbers of groups and ranks.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
 #include "common/record/copy_row.h"
+#include "common/record/field.h"
 #include "common/record/reading.h"
 #include "common/record/row.h"
 
 namespace fabricbench::cluster {
+
+/// The first keys of a context, which say whether the rest can be read.
+struct ContextVersion {
+  std::int64_t schema_version = 0;
+};
+
+template <typename Form, record::Of<ContextVersion> Record>
+void describe(Form& form, Record& context) {
+  form("schema_version", context.schema_version, "");
+}
+
+/// Why a context cannot be read as a whole; empty if it can.
+[[nodiscard]] std::string why_unreadable(const ContextVersion& context);
 
 /// Each throws std::invalid_argument, with the name, where a host's name does not keep to the rule of common/core. A
 /// record may come from anywhere, and names go to terminals, files and commands.

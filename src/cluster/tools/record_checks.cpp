@@ -1,4 +1,4 @@
-#include "cluster/tools/record_numbers.h"
+#include "cluster/tools/record_checks.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +9,7 @@
 
 #include "common/core/host_names.h"
 #include "common/core/plain_text.h"
+#include "common/core/version.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -39,6 +40,12 @@ void check_nics(const std::optional<Measurement>& measured) {
 }
 
 }  // namespace
+
+std::string why_unreadable(const ContextVersion& context) {
+  if (context.schema_version < 1) return "the context has no schema_version";
+  if (context.schema_version <= kSchemaVersion) return "";
+  return fmt::format("schema_version is {}, and this program reads up to {}", context.schema_version, kSchemaVersion);
+}
 
 void check_hosts(const Context& context) {
   for (const RankFacts& rank : context.ranks) check_host(rank.host);
