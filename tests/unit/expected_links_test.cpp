@@ -1,5 +1,4 @@
 #include "cluster/expected/expectation.h"
-#include "cluster/expected/link_rate.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
