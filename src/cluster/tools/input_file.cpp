@@ -64,7 +64,7 @@ std::string text_of_file(const std::string& path, std::string_view what) {
   }
 }
 
-bool is_blank(const Line& line) { return line.text.find_first_not_of(" \t\r") == std::string_view::npos; }
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 LineSource::LineSource(const std::string& path, std::size_t spare)
     : file_(path, ""), name_(readable_name(path)), spare_(spare), block_(kBlockBytes + spare) {}

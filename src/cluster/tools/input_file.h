@@ -49,8 +49,8 @@ struct Line {
   bool complete = true;      ///< false for a last line without a line end
 };
 
-/// Whether it has nothing but blanks.
-[[nodiscard]] bool is_blank(const Line& line);
+/// Whether a line has nothing but blanks.
+[[nodiscard]] bool is_blank(std::string_view line);
 
 /// The lines of a file without a byte order mark, read in blocks of a few megabytes. Lines may be longer than a block.
 class LineSource {

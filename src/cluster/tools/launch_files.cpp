@@ -181,7 +181,7 @@ class RunReader {
 
   void take(const Line& line) {
     number_ = line.number;
-    if (is_blank(line)) return;
+    if (is_blank(line.text)) return;
     std::string kind;
     try {
       kind = lines_.open(line.text, line.capacity);

@@ -78,8 +78,6 @@ std::int32_t count_in(const std::optional<std::int64_t>& number, std::string_vie
   return static_cast<std::int32_t>(*number);
 }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
-
 }  // namespace
 
 std::int32_t DeviceIndex::route_of(std::string_view host, const ReadingEnd& end) {

@@ -58,7 +58,7 @@ class Replay {
 
   void take(const Line& line) {
     number_ = line.number;
-    if (is_blank(line)) return;
+    if (is_blank(line.text)) return;
     has_lines_ = true;
     std::string kind;
     try {
