@@ -58,7 +58,7 @@ class FrontTest(unittest.TestCase):
         for folder in reversed(os.environ["PATH"].split(":")):
             for tool in pathlib.Path(folder or ".").glob("*"):
                 link = self.path / tool.name
-                if tool.name not in missing and not link.exists():
+                if tool.name not in missing and not os.path.lexists(link):
                     link.symlink_to(tool)
 
     def front(self, *words, alone=False, program=FRONT, **variables):

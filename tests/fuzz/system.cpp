@@ -5,8 +5,8 @@
 
 #include "common/host/interrupts.h"
 #include "common/host/nics.h"
-#include "common/host/pci_link.h"
-#include "common/host/pci_locality.h"
+#include "common/host/pci.h"
+#include "common/host/topology.h"
 #include "readers.h"
 #include "support.h"
 

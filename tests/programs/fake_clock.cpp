@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "common/core/clock.h"
-#include "common/host/clock_lead.h"
+#include "common/host/usage.h"
 #include "run.h"
 
 namespace fabricbench {

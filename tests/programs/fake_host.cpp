@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "common/host/node_memory.h"
-#include "common/host/pci_link.h"
+#include "common/host/pci.h"
 
 namespace fabricbench::host {
 namespace {

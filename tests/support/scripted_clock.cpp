@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/core/clock.h"
-#include "common/host/clock_lead.h"
+#include "common/host/usage.h"
 
 namespace fabricbench {
 namespace {

@@ -1,12 +1,11 @@
 // Processing units on a NUMA node, and a thread that stays on some of them for a while.
 
-#include "common/host/near_node.h"
+#include "common/host/topology.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/host/topology.h"
 #include "fake_root.h"
 
 using namespace fabricbench::host;

@@ -1,4 +1,4 @@
-#include "common/host/pci_link.h"
+#include "common/host/pci.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,11 @@
-#include "common/host/pci_locality.h"
+#include "common/host/pci.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "common/host/topology.h"
 #include "fake_root.h"
 
 using namespace fabricbench::host;

@@ -1,6 +1,6 @@
 // The route between two PCI devices, below a directory that stands for /sys.
 
-#include "common/host/pci_route.h"
+#include "common/host/pci.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include "cluster/baseline/launch_recorder.h"
 #include "common/core/exit_status.h"
 #include "common/core/wording.h"
-#include "common/host/installed_files.h"
+#include "common/host/files.h"
 
 namespace fabricbench::expected {
 namespace {

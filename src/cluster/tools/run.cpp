@@ -14,7 +14,7 @@
 
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
-#include "common/host/installed_files.h"
+#include "common/host/files.h"
 #include "common/options/launch_options.h"
 
 namespace fabricbench::cluster {

@@ -15,7 +15,6 @@
 #include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/engine/required_speed.h"
-#include "common/host/clock_lead.h"
 #include "common/host/identity.h"
 #include "common/host/usage.h"
 #include "common/mpi/environment.h"

@@ -1,4 +1,4 @@
-#include "common/host/clock_lead.h"
+#include "common/host/usage.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Reading the small text files below /proc and /sys. Private to this directory.
+// Small text files, such as those below /proc and /sys, and where files are that come with the programs.
 #pragma once
 
 #include <charconv>
@@ -51,5 +51,9 @@ template <std::integral Integer>
 // The NUMA node that the PCI device behind a directory of /sys belongs to. The kernel writes -1 where it belongs to
 // none; hwloc puts such a device beside all nodes, which on a host with one node looks as if it belonged to that.
 [[nodiscard]] std::optional<int> numa_node_of(const std::filesystem::path& device);
+
+// Folders that may have files that come with the programs, nearest first: `name` in each folder above the program, as
+// in the sources with their `build`, and `share/fabricbench/` and the last part of `name`, as in an installation.
+[[nodiscard]] std::vector<std::filesystem::path> installed_folders(std::string_view name);
 
 }  // namespace fabricbench::host

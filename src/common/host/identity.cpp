@@ -13,8 +13,8 @@
 #include <system_error>
 
 #include "common/core/host_names.h"
-#include "common/host/cgroup.h"
 #include "common/host/files.h"
+#include "common/host/memory.h"
 
 namespace fabricbench::host {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "common/host/files.h"
-#include "common/host/own_interfaces.h"
+#include "common/host/nics.h"
 
 namespace fabricbench::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/host/processor_counter.h"
+#include "common/host/tick_counter.h"
 
 namespace fabricbench::host {
 

@@ -2,7 +2,7 @@
 
 #include <x86intrin.h>
 
-#include "common/host/processor_counter.h"
+#include "common/host/tick_counter.h"
 
 namespace fabricbench::host {
 

@@ -5,9 +5,17 @@
 
 #include "common/core/clock.h"
 #include "common/core/units.h"
-#include "common/host/processor_counter.h"
 
 namespace fabricbench::host {
+
+// The processor's time counter: a source file for each kind of processor, of which src/CMakeLists.txt chooses one.
+
+// Whether `processor_count` supports this kind of processor.
+[[nodiscard]] bool has_processor_counter();
+
+// The counter's value, read after all preceding instructions have completed; 0 if unsupported. The kernel knows whether
+// it is constant and the same on all processors.
+[[nodiscard, gnu::hot]] std::uint64_t processor_count();
 
 // A counter of short, equal time steps, to be read after every message: the processor's time stamp counter if the
 // kernel's own clock uses it, because it is then constant and the same on all processors; else nanoseconds of the

@@ -1,8 +1,12 @@
-// Sockets, cores, caches and NUMA nodes of this machine, and the part of it this process may use.
+// Sockets, cores, caches and NUMA nodes of this machine, the part of it this process may use, and keeping a thread and
+// its memory on one NUMA node.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fabricbench::host {
@@ -43,5 +47,42 @@ struct Processor {
 
 // The number of those processing units. Throws std::system_error.
 [[nodiscard]] int allowed_processing_units();
+
+// The relation between this process's processing units and those of a NUMA node.
+enum class NodeBinding {
+  kInside,   // it runs on the node only
+  kPartly,   // it may run on the node and elsewhere, like an unbound process
+  kOutside,  // it never runs on the node
+  kUnknown   // the node cannot be read
+};
+
+// `binding` is the list of the processing units that the process may use, as current_binding() gives it.
+// Source: `cpulist` of Documentation/ABI/stable/sysfs-devices-node of Linux.
+[[nodiscard]] NodeBinding node_binding(int numa_node, std::string_view binding,
+                                       const std::filesystem::path& root = "/");
+
+// The processing units of `binding`, a list such as current_binding() gives it, that belong to a NUMA node; empty if
+// there are none, or the node cannot be read. `root` is the directory that stands for `/`.
+[[nodiscard]] std::string units_on_node(int numa_node, std::string_view binding,
+                                        const std::filesystem::path& root = "/");
+
+// While this lives, the thread that made it and those that it starts run on some processing units only, and prefer the
+// memory of a NUMA node. What the thread had before is restored.
+class NearNode {
+ public:
+  // `units`: a list that units_on_node has returned. Throws std::runtime_error if the kernel refuses it.
+  NearNode(int numa_node, std::string_view units);
+  NearNode(const NearNode&) = delete;
+  NearNode& operator=(const NearNode&) = delete;
+  ~NearNode();
+
+  // Whether memory comes from the node too; false if this process is not allowed to choose (a container that refuses
+  // set_mempolicy(2)) or to use it (a cpuset).
+  [[nodiscard]] bool has_memory() const;
+
+ private:
+  struct Moved;
+  std::unique_ptr<Moved> moved_;
+};
 
 }  // namespace fabricbench::host

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "common/core/units.h"
+
 namespace fabricbench::host {
 
 // How often the calling thread has lost its processor against its will since it started. It is the
@@ -29,5 +31,10 @@ namespace fabricbench::host {
 // since boot, in ticks of 1 / sysconf(_SC_CLK_TCK) seconds. Empty if /proc/stat has none; always 0 on bare metal.
 // Source: `steal` in proc_stat(5).
 [[nodiscard]] std::optional<std::uint64_t> stolen_ticks(const std::filesystem::path& root = "/");
+
+// now() less what the kernel says when asked past the C library and the code that it maps into every process (vDSO).
+// It stays within microseconds of 0 unless a preloaded library, or a clock source that differs between processors,
+// makes now() leap.
+[[nodiscard]] Seconds lead_of_clock();
 
 }  // namespace fabricbench::host

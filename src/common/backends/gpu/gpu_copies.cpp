@@ -14,8 +14,7 @@
 #include "common/core/error.h"
 #include "common/core/pattern_table.h"
 #include "common/host/node_memory.h"
-#include "common/host/pci_link.h"
-#include "common/host/pci_locality.h"
+#include "common/host/pci.h"
 
 namespace fabricbench::gpu {
 namespace {

@@ -20,7 +20,7 @@
 #include "common/backends/nccl/nccl_session.h"
 #include "common/backends/nvml/nvlinks.h"
 #include "common/core/error.h"
-#include "common/host/pci_locality.h"
+#include "common/host/pci.h"
 #include "common/host/topology.h"
 #include "common/mpi/communicator.h"
 #include "common/mpi/environment.h"

@@ -12,7 +12,7 @@
 #include "common/core/error.h"
 #include "common/core/shortened_list.h"
 #include "common/core/wording.h"
-#include "common/host/pci_route.h"
+#include "common/host/pci.h"
 #include "common/host/topology.h"
 #include "common/ranks/agreement.h"
 

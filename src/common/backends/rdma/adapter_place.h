@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "common/core/rdma_options.h"
-#include "common/host/near_node.h"
-#include "common/host/pci_link.h"
-#include "common/host/pci_locality.h"
+#include "common/host/pci.h"
+#include "common/host/topology.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench {
