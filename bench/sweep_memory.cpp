@@ -22,10 +22,9 @@
 #include "common/host/usage.h"
 #include "common/options/program.h"
 #include "common/report/csv.h"
-#include "common/report/endpoint_statistics.h"
 #include "common/report/json_lines.h"
 #include "common/report/sweep_facts.h"
-#include "common/report/sweep_table.h"
+#include "common/report/tables.h"
 
 namespace fabricbench {
 namespace {

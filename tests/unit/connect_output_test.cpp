@@ -7,8 +7,8 @@
 
 #include "common/core/error.h"
 #include "common/record/packing.h"
-#include "common/report/connect_table.h"
 #include "common/report/json_lines.h"
+#include "common/report/tables.h"
 #include "option_test_support.h"
 #include "report_test_support.h"
 

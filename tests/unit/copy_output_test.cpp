@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "common/report/copy_table.h"
 #include "common/report/csv.h"
 #include "common/report/json_lines.h"
+#include "common/report/tables.h"
 #include "copy_row_examples.h"
 #include "report_test_support.h"
 

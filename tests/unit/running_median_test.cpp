@@ -1,4 +1,4 @@
-#include "common/report/sweep_table.h"
+#include "common/report/sweep_facts.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/exit_status.h"
-#include "common/report/endpoint_statistics.h"
+#include "common/report/sweep_facts.h"
 
 namespace fabricbench::sweep {
 namespace sweep_ledger_test {

@@ -1,4 +1,4 @@
-#include "common/report/sweep_table.h"
+#include "common/report/tables.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

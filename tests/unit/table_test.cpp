@@ -1,4 +1,4 @@
-#include "common/report/table.h"
+#include "common/report/tables.h"
 
 #include <gtest/gtest.h>
 

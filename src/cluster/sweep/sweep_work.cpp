@@ -25,7 +25,6 @@
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/placement.h"
-#include "common/report/endpoint_statistics.h"
 #include "common/report/sweep_facts.h"
 #include "common/watch/progress.h"
 

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,6 +12,10 @@
 
 #include "common/core/names.h"
 #include "common/record/field.h"
+
+namespace fabricbench {
+struct Row;
+}
 
 namespace fabricbench::record {
 
@@ -104,6 +109,10 @@ template <typename Record>
 [[nodiscard]] Json to_json(const Record& record) {
   return detail::json_of(record);
 }
+
+/// The measurements of a row, one per placement: the fields of the measurement, those of the row as `row`, and `out` or
+/// `in` as `placement`.
+[[nodiscard]] std::vector<Json> placements(const Row& row);
 
 /// One line. Invalid UTF-8 (in a host's name, for instance) is replaced and throws no exception.
 [[nodiscard]] std::string json_line(const Json& json);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ctime>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +11,7 @@
 
 namespace fabricbench {
 
-/// The lines marked with `#` that all tables share. Each text consists of whole lines, or is empty.
+/// What tables share: lines marked with `#`, each text of whole lines or empty, and at the end some fields.
 
 /// The program and its version.
 [[nodiscard]] std::string starting_lines(const Context& context);
@@ -41,5 +43,14 @@ inline constexpr std::string_view kCutShortLine =
 [[nodiscard]] std::vector<std::string> printed_notes(const Ending& ending);
 /// The lines on where ranks ran; of a large job the first ones, and a count of the rest.
 [[nodiscard]] std::vector<std::string> printed_processors(const Ending& ending);
+
+/// The table of --stats: a line for each row and placement that was run, all marked with `#`. With several groups, a
+/// line above each group's part.
+[[nodiscard]] std::string statistics_table(const Context& context, std::span<const Row> rows);
+
+/// The column `#wrong`.
+[[nodiscard]] std::string wrong_text(const Measurement& measured);
+/// The host's date and time, as -S prints them.
+[[nodiscard]] std::string timestamp(std::time_t time);
 
 }  // namespace fabricbench

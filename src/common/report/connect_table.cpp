@@ -1,4 +1,4 @@
-#include "common/report/connect_table.h"
+#include "common/report/tables.h"
 
 #include <string>
 #include <utility>

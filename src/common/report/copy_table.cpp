@@ -1,4 +1,4 @@
-#include "common/report/copy_table.h"
+#include "common/report/tables.h"
 
 #include <algorithm>
 #include <string_view>

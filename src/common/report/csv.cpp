@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "common/record/csv.h"
-#include "common/report/placements.h"
 #include "common/report/sweep_facts.h"
 
 namespace fabricbench {
@@ -15,6 +14,7 @@ namespace {
 
 using record::CsvColumn;
 using record::Json;
+using record::placements;
 using record::to_json;
 
 // The columns of a measurement, with its row and placement as `row` and `placement`.

@@ -1,4 +1,4 @@
-#include "common/report/perftest_table.h"
+#include "common/report/tables.h"
 
 #include <string_view>
 

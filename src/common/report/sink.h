@@ -16,8 +16,7 @@
 #include "common/record/reading.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
-#include "common/report/interim_rows.h"
-#include "common/report/interim_sweep.h"
+#include "common/report/interim.h"
 
 namespace fabricbench {
 

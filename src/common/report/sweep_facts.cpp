@@ -1,9 +1,13 @@
 #include "common/report/sweep_facts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
+
+#include "common/core/statistics.h"
 
 namespace fabricbench {
 namespace {
@@ -26,6 +30,29 @@ ReadingEnd end_of(const SweepFacts::Place& place) {
   end.gpu = place.gpu;
   end.gpu_uuid = place.gpu_uuid;
   return end;
+}
+
+/// Adds the number of failed readings to `failed`.
+EndpointSummary::Direction summarized(const std::vector<float>& bandwidths, std::int64_t& failed) {
+  EndpointSummary::Direction direction;
+  std::vector<double> figures;
+  figures.reserve(bandwidths.size());
+  for (std::size_t partner = 0; partner < bandwidths.size(); ++partner) {
+    const double bandwidth = bandwidths[partner];
+    if (std::isnan(bandwidth)) continue;
+    if (bandwidth <= 0) {
+      ++failed;
+      continue;
+    }
+    if (figures.empty() || bandwidth < direction.least) {
+      direction.least = bandwidth;
+      direction.least_partner = static_cast<int>(partner);
+    }
+    figures.push_back(bandwidth);
+  }
+  direction.readings = static_cast<std::int64_t>(figures.size());
+  if (!figures.empty()) direction.median = median(figures);
+  return direction;
 }
 
 }  // namespace
@@ -100,6 +127,41 @@ std::int64_t most_at_once(const Context& context) {
   const auto endpoints = static_cast<std::int64_t>(context.ranks.size());
   const std::int64_t all = context.options.schedule == ScheduleKind::kShift ? endpoints : endpoints / 2;
   return context.options.concurrent > 0 ? std::min(context.options.concurrent, all) : all;
+}
+
+EndpointStatistics::EndpointStatistics(int endpoints)
+    : sent_(static_cast<std::size_t>(endpoints), std::numeric_limits<float>::quiet_NaN()), received_(sent_) {}
+
+EndpointSummary EndpointStatistics::summary(int endpoint) const {
+  EndpointSummary summary;
+  summary.endpoint = endpoint;
+  summary.sent = summarized(sent_, summary.failed);
+  summary.received = summarized(received_, summary.failed);
+  if (!latencies_.empty()) summary.latency = median(latencies_);
+  return summary;
+}
+
+void RunningMedian::add(double value) {
+  constexpr double kBinRatio = 1.001;
+  Bin& bin = bins_[static_cast<int>(std::floor(std::log(value) / std::log(kBinRatio)))];
+  ++bin.values;
+  bin.sum += value;
+  ++values_;
+}
+
+double RunningMedian::median() const {
+  if (values_ == 0) return 0;
+  return (value_at((values_ - 1) / 2) + value_at(values_ / 2)) / 2;
+}
+
+/// The value at a place in ascending order, from 0; approximate if other values are close.
+double RunningMedian::value_at(std::int64_t place) const {
+  std::int64_t before = 0;
+  for (const auto& [number, bin] : bins_) {
+    before += bin.values;
+    if (place < before) return bin.sum / static_cast<double>(bin.values);
+  }
+  return 0;
 }
 
 }  // namespace fabricbench

@@ -1,11 +1,13 @@
-// Definitions shared by all outputs of a sweep over pairs.
+// Definitions and statistics shared by the outputs of a sweep over pairs.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/core/units.h"
 #include "common/record/context.h"
 #include "common/record/reading.h"
 
@@ -44,5 +46,49 @@ void add_facts(EndpointSummary& summary, const SweepFacts& facts);
 
 /// The maximum number of pairs in a round; with ScheduleKind::kShift, of flows.
 [[nodiscard]] std::int64_t most_at_once(const Context& context);
+
+/// The readings of one endpoint: a bandwidth for each partner and direction. The matrix of a sweep is distributed over
+/// the endpoints, one row and one column on each.
+class EndpointStatistics {
+ public:
+  explicit EndpointStatistics(int endpoints);
+
+  /// Bytes per second; 0: the reading failed.
+  void note_sent(int to, double bandwidth) { sent_[static_cast<std::size_t>(to)] = static_cast<float>(bandwidth); }
+  void note_received(int from, double bandwidth) {
+    received_[static_cast<std::size_t>(from)] = static_cast<float>(bandwidth);
+  }
+  void note_latency(Seconds latency) { latencies_.push_back(latency); }
+
+  [[nodiscard]] EndpointSummary summary(int endpoint) const;
+  [[nodiscard]] const std::vector<float>& received() const { return received_; }
+
+ private:
+  std::vector<float> sent_;  // by endpoint; not a number: no reading
+  std::vector<float> received_;
+  std::vector<Seconds> latencies_;
+};
+
+/// The median of any number of positive values in bounded memory. Accurate within 0.1 %, and exact if no other value is
+/// that close.
+class RunningMedian {
+ public:
+  void add(double value);
+
+  [[nodiscard]] std::int64_t values() const { return values_; }
+  /// 0 if there are no values.
+  [[nodiscard]] double median() const;
+
+ private:
+  struct Bin {
+    std::int64_t values = 0;
+    double sum = 0;
+  };
+
+  [[nodiscard]] double value_at(std::int64_t place) const;
+
+  std::map<int, Bin> bins_;  // by logarithm; a bin is 0.1 % wide
+  std::int64_t values_ = 0;
+};
 
 }  // namespace fabricbench

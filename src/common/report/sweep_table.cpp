@@ -1,15 +1,12 @@
-#include "common/report/sweep_table.h"
+#include "common/report/tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "common/core/heat_map.h"
 #include "common/report/banner.h"
-#include "common/report/sweep_facts.h"
-#include "common/report/table.h"
 
 namespace fabricbench {
 namespace {
@@ -119,29 +116,6 @@ std::string header(std::size_t name_width) {
 }
 
 }  // namespace
-
-void RunningMedian::add(double value) {
-  constexpr double kBinRatio = 1.001;
-  Bin& bin = bins_[static_cast<int>(std::floor(std::log(value) / std::log(kBinRatio)))];
-  ++bin.values;
-  bin.sum += value;
-  ++values_;
-}
-
-double RunningMedian::median() const {
-  if (values_ == 0) return 0;
-  return (value_at((values_ - 1) / 2) + value_at(values_ / 2)) / 2;
-}
-
-/// The value at a place in ascending order, from 0; approximate if other values are close.
-double RunningMedian::value_at(std::int64_t place) const {
-  std::int64_t before = 0;
-  for (const auto& [number, bin] : bins_) {
-    before += bin.values;
-    if (place < before) return bin.sum / static_cast<double>(bin.values);
-  }
-  return 0;
-}
 
 void SweepTableSink::begin(const Context& context) {
   context_ = context;
