@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <set>
 #include <utility>
@@ -139,7 +140,8 @@ std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const W
   return residuals;
 }
 
-/// Faults make readings only slower. So where the scale is much, those above the centre of the fit tell it.
+/// Faults make readings only slower. So where readings of half the usual rate would be noise, those above the centre of
+/// the fit tell the scale.
 double scale_of(std::vector<float>& residuals, double slow) {
   if (residuals.size() < kFewReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
   const bool few = residuals.size() < kFewReadings;
@@ -152,7 +154,7 @@ double scale_of(std::vector<float>& residuals, double slow) {
   const float centre = median_of(residuals);
   for (float& value : residuals) value = std::abs(value - centre);
   scale = std::max(scale, kDeviationsPerMad * static_cast<double>(median_of(residuals)));
-  if (scale <= kMuchNoise || above.size() < kFew) return scale;
+  if (scale <= std::numbers::ln2 || above.size() < kFew) return scale;
   return std::min(scale, std::max<double>(few ? kUsualScale : kLeastScale,
                                           kDeviationsPerMad * static_cast<double>(median_of(above))));
 }
