@@ -251,7 +251,7 @@ TEST(AdaptOptions, SayNothingOfWhatIsUsedOrWasNotGiven) {
 
 TEST(AdaptOptions, SayWhatOtherOptionsMakeUseless) {
   Options options = given({{"seed", "--seed"}, {"label", "--label"}});
-  options.given.front().why_unused = "sizes are measured in order";
+  options.given.front().why_unused = [](const Options&) { return "sizes are measured in order"; };
   Notices notices;
   adapt_options(FakeCollective(), options, notices);
   EXPECT_EQ(notices, Notices{"Not used: --seed, since sizes are measured in order"});

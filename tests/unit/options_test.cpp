@@ -369,8 +369,10 @@ TEST(OptionValues, LeaveOutWhatIsNotSet) {
 
 std::string unused_in(const std::string& line) {
   std::string text;
-  for (const GivenOption& given : parsed(line).given) {
-    if (!given.why_unused.empty()) text += given.name + ": " + given.why_unused + "\n";
+  const Options options = parsed(line);
+  for (const GivenOption& given : options.given) {
+    const std::string why = given.why_unused ? given.why_unused(options) : "";
+    if (!why.empty()) text += given.name + ": " + why + "\n";
   }
   return text;
 }

@@ -144,19 +144,19 @@ std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const W
 /// the fit tell the scale.
 double scale_of(std::vector<float>& residuals, double slow) {
   if (residuals.size() < kFewReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
-  const bool few = residuals.size() < kFewReadings;
-  double scale = few ? kUsualScale : kLeastScale;
-  if (residuals.empty()) return scale;
+  const double least = residuals.size() < kFewReadings ? kUsualScale : kLeastScale;
+  if (residuals.empty()) return least;
+  const auto scale_by = [&](std::vector<float>& deviations) {
+    return std::max(least, kDeviationsPerMad * static_cast<double>(median_of(deviations)));
+  };
   std::vector<float> above;
   for (const float value : residuals) {
     if (value >= 0) above.push_back(value);
   }
   const float centre = median_of(residuals);
   for (float& value : residuals) value = std::abs(value - centre);
-  scale = std::max(scale, kDeviationsPerMad * static_cast<double>(median_of(residuals)));
-  if (scale <= std::numbers::ln2 || above.size() < kFew) return scale;
-  return std::min(scale, std::max<double>(few ? kUsualScale : kLeastScale,
-                                          kDeviationsPerMad * static_cast<double>(median_of(above))));
+  const double scale = scale_by(residuals);
+  return scale <= std::numbers::ln2 || above.size() < kFew ? scale : std::min(scale, scale_by(above));
 }
 
 template <typename Wanted>

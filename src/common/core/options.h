@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -51,13 +52,16 @@ constexpr auto names_of(Level) { return std::to_array<std::string_view>({"auto",
 
 inline constexpr int kAllRoots = -1;
 
+struct Options;
+
 /// An option that the user set.
 struct GivenOption {
   std::string key;           ///< the first long name without its dashes, with `_` for `-`
   std::string name;          ///< first name, as typed: `-b`
   std::string value{};       ///< as text; empty: not set
   bool is_for_gpus = false;  ///< not its default, and needs the nccl backend
-  std::string why_unused{};  ///< beside the other options; empty: it has an effect
+  /// Why it has no effect beside the other options; empty: it has one. Without a function it always has one.
+  std::function<std::string(const Options&)> why_unused{};
 };
 
 /// The time for all measurements of --quick together.

@@ -108,9 +108,8 @@ void adapt_options(const Test& test, Options& options, std::vector<std::string>&
     if (!given.empty()) notices.push_back(fmt::format("Not used: {}, since {}", given, unused.why));
   }
   for (const GivenOption& given : options.given) {
-    if (!given.why_unused.empty()) {
-      notices.push_back(fmt::format("Not used: {}, since {}", given.name, given.why_unused));
-    }
+    const std::string why = given.why_unused ? given.why_unused(options) : "";
+    if (!why.empty()) notices.push_back(fmt::format("Not used: {}, since {}", given.name, why));
   }
   if (!test.traits().moves_data) {
     options.sizes = {0, 0, 0, 1};

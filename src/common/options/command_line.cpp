@@ -93,18 +93,11 @@ Options options_from(const Parser& parser) {
     set(program, option, parser.values[i], options);
     std::string value = option.get(options);
     const bool is_for_gpus = option.gpus_only && value != option.get(Options());
-    options.given.push_back({option.key(), option.first_name(), std::move(value), is_for_gpus});
+    options.given.push_back({option.key(), option.first_name(), std::move(value), is_for_gpus, option.why_unused});
   }
   if (options.has_given({"stepbytes"}) && !options.has_given({"stepfactor"})) options.sizes.step_factor = 1;
   for (const auto& complete : program.completions) complete(options);
   for (const auto& check : program.checks) check(options);
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < program.options.size(); ++i) {
-    if (parser.options[i]->count() == 0) continue;
-    const Option& option = program.options[i];
-    if (option.why_unused) options.given[at].why_unused = option.why_unused(options);
-    ++at;
-  }
   const bool compares =
       !options.allowed.empty() || options.wanted_slowdown_percent != Options().wanted_slowdown_percent;
   if (options.baseline_file.empty() && compares) {

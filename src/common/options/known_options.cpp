@@ -1,6 +1,9 @@
 #include "common/options/known_options.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "common/core/error.h"
 #include "common/options/option_sets.h"
@@ -9,27 +12,27 @@
 namespace fabricbench {
 namespace {
 
-/// Programs that together have every option, in every form.
-const std::vector<Program>& programs_with_all_options() {
-  static const std::vector<Program> programs = [] {
-    std::vector<Program> all = one_program_of_each_kind();
-    all.push_back(collective_program("alltoallv_perf", "", option_sets::traffic()));
-    for (const Verb verb : {Verb::kRead, Verb::kSend, Verb::kAtomic})
-      all.push_back(verbs_program("", "", {.verb = verb}));
-    all.push_back(verbs_program("gpudirect_rdma_lat", "", {.latency = true, .seen_by = true}));
-    return all;
-  }();
-  return programs;
+/// The options of programs that together have every one, in every form, by key.
+std::multimap<std::string, Option, std::less<>> options_of_all_programs() {
+  std::vector<Program> programs = one_program_of_each_kind();
+  programs.push_back(collective_program("alltoallv_perf", "", option_sets::traffic()));
+  for (const Verb verb : {Verb::kRead, Verb::kSend, Verb::kAtomic}) {
+    programs.push_back(verbs_program("", "", {.verb = verb}));
+  }
+  programs.push_back(verbs_program("gpudirect_rdma_lat", "", {.latency = true, .seen_by = true}));
+  std::multimap<std::string, Option, std::less<>> options;
+  for (const Program& program : programs) {
+    for (const Option& option : program.options) options.emplace(option.key(), option);
+  }
+  return options;
 }
 
 /// Calls `take` with every option of this key, until it returns true.
 template <typename Take>
 bool any_with_key(std::string_view key, const Take& take) {
-  const std::vector<Program>& programs = programs_with_all_options();
-  return std::any_of(programs.begin(), programs.end(), [&](const Program& program) {
-    return std::any_of(program.options.begin(), program.options.end(),
-                       [&](const Option& option) { return option.key() == key && take(option); });
-  });
+  static const std::multimap<std::string, Option, std::less<>> options = options_of_all_programs();
+  const auto [first, last] = options.equal_range(key);
+  return std::any_of(first, last, [&](const auto& each) { return take(each.second); });
 }
 
 }  // namespace
