@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/attribution.h"
+#include "cluster/pairs/attribution/attribution.h"
 #include "common/core/schedule.h"
 #include "common/host/usage.h"
 #include "simulation/fabric.h"

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/planning/planner.h"
+#include "cluster/pairs/planning/planner.h"
 #include "common/core/clock.h"
 #include "common/core/statistics.h"
 

@@ -1,7 +1,7 @@
 # What `make install` brings. Everything is found relative to the programs, so the prefix can be moved as a whole.
 set(FABRICBENCH_LINK_PREFIX "fb_" CACHE STRING
     "What the commands in bin begin with; nccl-tests has programs of the same names")
-configure_file(src/cluster/tools/link_prefix.h.in generated/cluster/tools/link_prefix.h @ONLY)
+configure_file(src/cluster/command/link_prefix.h.in generated/cluster/command/link_prefix.h @ONLY)
 set(FABRICBENCH_LIBEXECDIR ${CMAKE_INSTALL_LIBEXECDIR}/fabricbench)
 set(FABRICBENCH_SHAREDIR ${CMAKE_INSTALL_DATADIR}/fabricbench)
 # Our own, not that of the project that may include this one: docs link to each other by these names.

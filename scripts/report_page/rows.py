@@ -1,4 +1,4 @@
-"""The rows of runs as series over sizes, with the keys of baselines (src/cluster/baseline/launch_recorder.cpp)."""
+"""The rows of runs as series over sizes, with the keys of baselines (src/cluster/run/launch_recorder.cpp)."""
 
 import statistics
 from collections import namedtuple

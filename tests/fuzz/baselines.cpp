@@ -1,6 +1,6 @@
 // Files of baselines. What is read can be written and read again.
 
-#include "cluster/baseline/file.h"
+#include "cluster/run/file.h"
 
 #include "readers.h"
 #include "support.h"

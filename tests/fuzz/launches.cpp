@@ -1,6 +1,6 @@
 // Records and logs of launches, as `fabricbench compare` reads them.
 
-#include "cluster/tools/launch_files.h"
+#include "cluster/command/launch_files.h"
 #include "readers.h"
 #include "support.h"
 

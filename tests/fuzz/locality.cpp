@@ -1,6 +1,6 @@
 // Files of hosts and their leaf switches.
 
-#include "cluster/tools/record_file.h"
+#include "cluster/command/record_file.h"
 #include "readers.h"
 #include "support.h"
 

@@ -1,6 +1,6 @@
 // Files of published figures.
 
-#include "cluster/expected/preset.h"
+#include "cluster/run/preset.h"
 #include "readers.h"
 #include "support.h"
 

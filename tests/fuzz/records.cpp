@@ -1,6 +1,6 @@
 // Records of sweeps over pairs, and the verdict's input that they give.
 
-#include "cluster/tools/record_file.h"
+#include "cluster/command/record_file.h"
 #include "readers.h"
 #include "support.h"
 

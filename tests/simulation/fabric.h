@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/readings.h"
-#include "cluster/verdict.h"
+#include "cluster/pairs/readings.h"
+#include "cluster/pairs/verdict.h"
 #include "common/core/schedule.h"
 
 namespace fabricbench::cluster {

@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/report/verdict_text.h"
-#include "cluster/tools/tool.h"
+#include "cluster/command/tool.h"
+#include "cluster/pairs/report/verdict_text.h"
 #include "common/core/error.h"
 #include "common/core/shuffle.h"
 #include "common/record/json.h"

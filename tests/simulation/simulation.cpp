@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/attribution/attribution.h"
-#include "cluster/planning/open_questions.h"
+#include "cluster/pairs/attribution/attribution.h"
+#include "cluster/pairs/planning/open_questions.h"
 #include "common/core/schedule.h"
 
 namespace fabricbench::cluster {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "cluster/planning/planner.h"
-#include "cluster/readings.h"
-#include "cluster/verdict.h"
+#include "cluster/pairs/planning/planner.h"
+#include "cluster/pairs/readings.h"
+#include "cluster/pairs/verdict.h"
 #include "simulation/fabric.h"
 
 namespace fabricbench::cluster {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/attribution/attribution.h"
+#include "cluster/pairs/attribution/attribution.h"
 #include "common/core/schedule.h"
 #include "simulation/fabric.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/baseline/comparison.h"
+#include "cluster/run/comparison.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 
 #include "baseline_test_support.h"
-#include "cluster/baseline/comparison_text.h"
+#include "cluster/run/comparison_text.h"
 #include "common/core/error.h"
 
 namespace fabricbench::baseline {

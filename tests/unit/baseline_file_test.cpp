@@ -1,4 +1,4 @@
-#include "cluster/baseline/file.h"
+#include "cluster/run/file.h"
 
 #include <gtest/gtest.h>
 

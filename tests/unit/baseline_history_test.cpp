@@ -1,4 +1,4 @@
-#include "cluster/baseline/history.h"
+#include "cluster/run/history.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "baseline_test_support.h"
-#include "cluster/baseline/comparison.h"
+#include "cluster/run/comparison.h"
 
 namespace fabricbench::baseline {
 namespace {

@@ -1,4 +1,4 @@
-#include "cluster/baseline/identity.h"
+#include "cluster/run/identity.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "cluster/baseline/launch_recorder.h"
+#include "cluster/run/launch_recorder.h"
 #include "common/options/known_options.h"
 #include "rdma_option_support.h"
 

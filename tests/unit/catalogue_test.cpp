@@ -1,5 +1,5 @@
 // Everything that users start is in the catalogue of `fabricbench list`, once.
-#include "cluster/tools/catalogue.h"
+#include "cluster/command/catalogue.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/tools/commands.h"
-#include "cluster/tools/link_prefix.h"
+#include "cluster/command/commands.h"
+#include "cluster/command/link_prefix.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/structure/clustering.h"
+#include "cluster/pairs/structure/clustering.h"
 
 #include <gtest/gtest.h>
 

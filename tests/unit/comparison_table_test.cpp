@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cluster/structure/comparison_table.h"
+#include "cluster/pairs/structure/comparison_table.h"
 
 namespace fabricbench::cluster {
 namespace comparison_table_test {

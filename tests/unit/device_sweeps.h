@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/readings.h"
+#include "cluster/pairs/readings.h"
 
 namespace fabricbench::cluster {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 #include "common/core/plain_text.h"
 #include "device_sweeps.h"
 

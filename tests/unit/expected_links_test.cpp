@@ -1,4 +1,4 @@
-#include "cluster/expected/expectation.h"
+#include "cluster/run/expectation.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 using namespace fabricbench::cluster;
 

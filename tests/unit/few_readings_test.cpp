@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "attribution_test_support.h"
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 using namespace fabricbench::cluster;
 

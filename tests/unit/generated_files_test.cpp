@@ -1,5 +1,5 @@
 // The files that describe_records writes are up to date: documentation and scripts say what the programs do.
-#include "cluster/tools/generated_files.h"
+#include "cluster/command/generated_files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/tools/host_source.h"
+#include "cluster/command/host_source.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/tools/tool.h"
+#include "cluster/command/tool.h"
 #include "common/core/error.h"
 #include "report_test_support.h"
 

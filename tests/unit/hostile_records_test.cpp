@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/tools/commands.h"
-#include "cluster/tools/launch_files.h"
+#include "cluster/command/commands.h"
+#include "cluster/command/launch_files.h"
 #include "common/core/error.h"
 #include "report_test_support.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/baseline/judgement.h"
+#include "cluster/run/judgement.h"
 
 #include <gtest/gtest.h>
 

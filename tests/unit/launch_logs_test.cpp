@@ -1,4 +1,4 @@
-#include "cluster/tools/launch_files.h"
+#include "cluster/command/launch_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

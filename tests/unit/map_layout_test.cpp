@@ -1,4 +1,4 @@
-#include "cluster/report/map_layout.h"
+#include "cluster/pairs/report/map_layout.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/attribution/attribution.h"
+#include "cluster/pairs/attribution/attribution.h"
 
 using namespace fabricbench;
 using namespace fabricbench::cluster;

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "cluster/structure/split.h"
+#include "cluster/pairs/structure/split.h"
 #include "nearness_test_support.h"
 
 namespace fabricbench::cluster {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/structure/structure.h"
+#include "cluster/pairs/structure/structure.h"
 
 namespace fabricbench::cluster::nearness_test {
 

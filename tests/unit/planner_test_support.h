@@ -14,9 +14,9 @@
 
 #include <fmt/format.h>
 
-#include "cluster/planning/planner.h"
-#include "cluster/readings.h"
-#include "cluster/verdict.h"
+#include "cluster/pairs/planning/planner.h"
+#include "cluster/pairs/readings.h"
+#include "cluster/pairs/verdict.h"
 
 namespace fabricbench::cluster::test {
 

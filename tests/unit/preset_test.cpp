@@ -1,4 +1,4 @@
-#include "cluster/expected/preset.h"
+#include "cluster/run/preset.h"
 
 #include <gtest/gtest.h>
 

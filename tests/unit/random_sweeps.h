@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/readings.h"
+#include "cluster/pairs/readings.h"
 
 namespace fabricbench::cluster {
 

@@ -1,4 +1,4 @@
-#include "cluster/tools/record_file.h"
+#include "cluster/command/record_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

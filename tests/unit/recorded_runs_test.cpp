@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/tools/record_file.h"
+#include "cluster/command/record_file.h"
 #include "report_test_support.h"
 
 using namespace fabricbench;

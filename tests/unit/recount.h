@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/readings.h"
-#include "cluster/verdict.h"
+#include "cluster/pairs/readings.h"
+#include "cluster/pairs/verdict.h"
 
 namespace fabricbench::cluster {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/attribution/shared_links.h"
-#include "cluster/planning/planner.h"
+#include "cluster/pairs/attribution/shared_links.h"
+#include "cluster/pairs/planning/planner.h"
 #include "simulation/simulation.h"
 
 namespace fabricbench::cluster {

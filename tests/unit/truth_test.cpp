@@ -14,10 +14,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/attribution/attribution.h"
+#include "cluster/command/verdict_record.h"
 #include "cluster/hosts/host_list.h"
-#include "cluster/report/verdict_text.h"
-#include "cluster/tools/verdict_record.h"
+#include "cluster/pairs/attribution/attribution.h"
+#include "cluster/pairs/report/verdict_text.h"
 #include "random_sweeps.h"
 #include "recount.h"
 

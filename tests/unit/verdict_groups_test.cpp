@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 namespace fabricbench::cluster {
 namespace verdict_groups_test {

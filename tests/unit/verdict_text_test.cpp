@@ -1,4 +1,4 @@
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/report/map_layout.h"
+#include "cluster/pairs/report/map_layout.h"
 #include "verdict_text_test_support.h"
 
 using namespace fabricbench;

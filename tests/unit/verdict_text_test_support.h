@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 namespace fabricbench::cluster::verdict_text_parts {
 

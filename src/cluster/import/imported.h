@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/name_index.h"
-#include "cluster/readings.h"
+#include "cluster/pairs/name_index.h"
+#include "cluster/pairs/readings.h"
 
 namespace fabricbench::cluster {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/readings.h"
+#include "cluster/pairs/readings.h"
 
 namespace fabricbench::sweep {
 

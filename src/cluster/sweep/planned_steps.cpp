@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/attribution/attribution.h"
-#include "cluster/report/map_layout.h"
+#include "cluster/pairs/attribution/attribution.h"
+#include "cluster/pairs/report/map_layout.h"
 #include "common/core/error.h"
 
 namespace fabricbench::sweep {

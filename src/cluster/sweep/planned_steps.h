@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cluster/planning/planner.h"
-#include "cluster/readings.h"
+#include "cluster/pairs/planning/planner.h"
+#include "cluster/pairs/readings.h"
+#include "cluster/pairs/verdict.h"
 #include "cluster/sweep/measured.h"
 #include "cluster/sweep/step_source.h"
-#include "cluster/verdict.h"
 #include "common/core/options.h"
 
 namespace fabricbench::sweep {

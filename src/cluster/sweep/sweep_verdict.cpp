@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/report/verdict_text.h"
+#include "cluster/pairs/report/verdict_text.h"
 #include "cluster/sweep/planned_steps.h"
 #include "common/core/plain_text.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/baseline/baseline_sink.h"
-#include "cluster/expected/expectation_sink.h"
+#include "cluster/run/baseline_sink.h"
+#include "cluster/run/expectation_sink.h"
 #include "common/engine/case_list.h"
 #include "common/engine/engine.h"
 #include "common/engine/test_work.h"

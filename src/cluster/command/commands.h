@@ -1,0 +1,52 @@
+// The commands of `fabricbench`. `arguments` are the words after a command's name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/command/catalogue.h"
+#include "common/core/exit_status.h"
+
+namespace fabricbench::cluster {
+
+/// Compares runs with baselines, or with other runs.
+[[nodiscard]] ExitStatus compare_files(const std::vector<std::string>& arguments);
+
+/// Prints the table of a run from its record, whole or broken off.
+[[nodiscard]] ExitStatus print_table(const std::vector<std::string>& arguments);
+
+/// Draws a page of results: becomes scripts/report.py. Like the two below, throws Error (kMissing) if there is none.
+[[nodiscard]] ExitStatus report_files(const std::vector<std::string>& arguments);
+
+/// Draws bandwidth and latency against size: becomes scripts/plot.py.
+[[nodiscard]] ExitStatus plot_files(const std::vector<std::string>& arguments);
+
+/// Says what this host lacks: becomes scripts/doctor.sh.
+[[nodiscard]] ExitStatus examine_host(const std::vector<std::string>& arguments);
+
+/// Prints the catalogue of programs by the question that they answer.
+[[nodiscard]] ExitStatus list_entries(const std::vector<std::string>& arguments);
+
+/// Runs a program of the catalogue, as an MPI job where it takes one.
+[[nodiscard]] ExitStatus run_program(const std::vector<std::string>& arguments);
+
+/// A command line of `run`, apart: options of the launch, and all other words.
+struct LaunchWords {
+  std::vector<std::string> options;
+  std::vector<std::string> others;
+};
+
+/// Takes the options of a launch out of `words`: up to the first other word, or `everywhere` before `--`, which is left
+/// out then. Throws UsageError where a value is missing.
+[[nodiscard]] LaunchWords take_launch_options(const std::vector<std::string>& words, bool everywhere);
+
+/// `; the nearest is --dry-run`: options that may be meant by one that does not exist, or nothing.
+[[nodiscard]] std::string nearest_launch_options(std::string_view given);
+
+/// Becomes the program or script of an entry that is no command. `options` are those of the launch that precede its
+/// name.
+[[noreturn]] void run_entry(const CatalogueEntry& entry, std::vector<std::string> options,
+                            const std::vector<std::string>& arguments);
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,63 @@
+#include "cluster/command/tool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+#include "common/core/plain_text.h"
+#include "common/core/units.h"
+#include "common/host/last_words.h"
+#include "common/options/arguments.h"
+#include "common/options/description.h"
+
+namespace fabricbench::cluster {
+
+bool read_command_line(CLI::App& app, int argc, char** argv) {
+  const std::string called = argc > 0 ? called_name(argv[0], app.get_name()) : app.get_name();
+  const std::string text =
+      read_arguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), {}, called);
+  fmt::print("{}", text);
+  return text.empty();
+}
+
+int run_tool(std::string_view program, const std::function<ExitStatus()>& work) {
+  // Of what even this does not catch, as where memory lacks while an exception is on its way.
+  say_last_words_as(program);
+  try {
+    const ExitStatus status = work();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw Error(ExitStatus::kFailure, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    }
+    return static_cast<int>(status);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", program, printable(cut_short(message_of(error))));
+    return static_cast<int>(fabricbench::status_of(error));
+  }
+}
+
+double parse_share(std::string_view text, std::string_view what) {
+  const bool percent = !text.empty() && text.back() == '%';
+  double share = 0;
+  try {
+    share =
+        percent ? parse_number(text.substr(0, text.size() - 1), what, 0, 100) / 100 : parse_number(text, what, 0, 1);
+  } catch (const UsageError&) {
+    share = 0;  // refused below, with the message for shares
+  }
+  if (!(share > 0 && share < 1)) {
+    throw UsageError(fmt::format(
+        "{} '{}' is not a share of more than nothing and less than all; write one such as 5% or 0.05", what, text));
+  }
+  return share;
+}
+
+std::string share_text(double share) { return fmt::format("{:g}%", 100 * share); }
+
+}  // namespace fabricbench::cluster

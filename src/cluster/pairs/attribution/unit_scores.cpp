@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/hosts/host_folding.h"
+#include "cluster/pairs/attribution/model.h"
+#include "cluster/pairs/attribution/units.h"
+#include "cluster/pairs/robust.h"
+#include "cluster/pairs/thresholds.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// Keeps the levels at which a cap would show: a cap at the upper median rate of the kept ones. All levels stay if they
+/// have the same centre, or if no cap shows anywhere.
+void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
+  const auto [lowest, highest] = std::minmax_element(levels.begin(), levels.end(),
+                                                     [](const auto& a, const auto& b) { return a.centre < b.centre; });
+  if (levels.empty() || lowest->centre == highest->centre) return;
+  std::vector<PartnerLevel> kept = levels;
+  for (std::size_t before = 0; before != kept.size();) {
+    before = kept.size();
+    std::vector<double> rates;
+    rates.reserve(kept.size());
+    for (const PartnerLevel& level : kept) rates.push_back(level.rate());
+    const double cap = upper_median(rates);
+    std::erase_if(kept, [&](const PartnerLevel& level) { return level.centre + slow <= cap; });
+    if (kept.empty()) return;
+  }
+  levels = std::move(kept);
+}
+
+/// The level of the entries that `counts` accepts; all entries are of one unit.
+template <typename Counts>
+PartnerLevel level_over(const Model& model, std::span<const Entry> entries, const Counts& counts) {
+  PartnerLevel level;
+  level.host = model.ids.host(entries.front().other);
+  level.receives = entries.front().receives();
+  std::vector<float> residuals;
+  for (const Entry entry : entries) {
+    if (!counts(entry)) continue;
+    const Point& point = model.point_of(entry);
+    if (residuals.empty()) {  // the same for all entries of a unit
+      level.centre = model.centre_of(point);
+      level.scale = model.scale_of(point);
+    }
+    residuals.push_back(point.residual);
+    level.slow_readings += point.residual < model.slow ? 1 : 0;
+  }
+  level.readings = static_cast<std::int64_t>(residuals.size());
+  if (!residuals.empty()) level.residual = median_of(residuals);
+  return level;
+}
+
+/// An effect's levels with all partners, also those with which a cap would not show.
+std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels;
+  for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    const PartnerLevel level = level_of(model, group);
+    if (level.readings > 0) levels.push_back(level);
+  });
+  return levels;
+}
+
+/// A median between these shares of the tolerance, as logarithms, is near the limit. Slower effects are blamed or
+/// suspected, or slow now and then.
+constexpr double kMostShare = 1.5;
+/// If a median is within so many standard errors of the limit, its side is not decided.
+constexpr double kErrorsOfLimit = 2;
+
+std::vector<float> clean_residuals(const Model& model, std::int32_t effect) {
+  std::vector<float> residuals;
+  for (const Entry entry : model.entries_of(effect)) {
+    const Point& point = model.point_of(entry);
+    if (model.is_clean(point)) residuals.push_back(point.residual);
+  }
+  return residuals;
+}
+
+/// The position of an effect relative to the tolerance.
+enum class LimitStatus : std::uint8_t { kUsual, kWithin, kUndecided };
+
+LimitStatus limit_status_of(const Model& model, std::int32_t effect) {
+  const std::span<const Entry> entries = model.entries_of(effect);
+  const double median = model.near_limit[static_cast<std::size_t>(effect)];
+  if (median == 0) return LimitStatus::kUsual;
+  // Of the difference between the effect's median and the centre.
+  const Stratum& stratum = model.strata[static_cast<std::size_t>(model.point_of(entries.front()).stratum)];
+  const double readings = 1 / (1 / static_cast<double>(entries.size()) + 1 / static_cast<double>(stratum.readings));
+  const double error = kMedianOverMeanError * stratum.scale / std::sqrt(readings);
+  if (median - kErrorsOfLimit * error < model.slow) return LimitStatus::kUndecided;
+  return median < -kSureErrors * error ? LimitStatus::kWithin : LimitStatus::kUsual;
+}
+
+/// Names of hosts, and the largest deficit among them, as a logarithm.
+struct HostsNearLimit {
+  std::set<std::string> hosts;
+  double least = 0;
+
+  void add(const Model& model, std::int32_t effect) {
+    hosts.insert(model.sweep->hosts[static_cast<std::size_t>(model.ids.host(effect))]);
+    least = std::min(least, static_cast<double>(model.near_limit[static_cast<std::size_t>(effect)]));
+  }
+  [[nodiscard]] std::string text() const { return fold_hosts(std::vector<std::string>(hosts.begin(), hosts.end())); }
+  [[nodiscard]] double percent() const { return -100 * std::expm1(least); }
+};
+
+/// Adds a follow-up: more rounds for all hosts, which make the medians of all such hosts more precise.
+void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
+  const std::int32_t host = model.ids.host(effect);
+  const bool known = std::any_of(verdict.follow_ups.begin(), verdict.follow_ups.end(), [&](const FollowUp& follow_up) {
+    return follow_up.host == host && follow_up.other < 0;
+  });
+  if (known) return;
+  const double percent = -100 * std::expm1(model.near_limit[static_cast<std::size_t>(effect)]);
+  verdict.follow_ups.push_back({host, -1, static_cast<std::int16_t>(model.ids.rail(effect)), 1,
+                                fmt::format("{:.1f} % below others, close to the tolerance", percent), false, true});
+}
+
+}  // namespace
+
+std::int64_t readings_to_a_slow_one(const Model& model) { return model.structure.levels.empty() ? 4 : 32; }
+
+bool explained_otherwise(const Model& model, const Point& point, std::int32_t other) {
+  if (point.over_slow_device) return true;
+  const double known = model.is_flagged(other) ? model.missing(other, point) : 0;
+  if (known >= 0) return false;
+  return point.residual >= known + std::min(model.slow, -kErrors * model.scale_of(point));
+}
+
+PartnerLevel level_of(const Model& model, std::span<const Entry> entries) {
+  const PartnerLevel level = level_over(
+      model, entries, [&](Entry entry) { return !explained_otherwise(model, model.point_of(entry), entry.other); });
+  // If most readings are explained, the rest are the slowest by chance, and no evidence.
+  return std::cmp_less(2 * level.readings, entries.size()) ? PartnerLevel{.host = level.host} : level;
+}
+
+std::vector<PartnerLevel> levels_as_measured(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels;
+  for_each_partner(model, effect, [&](std::span<const Entry> group) {
+    levels.push_back(level_over(model, group, [](Entry) { return true; }));
+  });
+  return levels;
+}
+
+UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow) {
+  UnitScore score;
+  score.partners = partners;
+  keep_what_a_cap_shows(levels, slow);
+  if (levels.empty()) return score;
+  std::vector<double> medians;
+  std::vector<double> rates;
+  double missing = 0;
+  double squares = 0;
+  std::int32_t counted = -1;
+  bool counted_slow = false;
+  for (const PartnerLevel& level : levels) {
+    score.readings += level.readings;
+    score.slow_readings += level.slow_readings;
+    medians.push_back(level.residual);
+    rates.push_back(level.rate());
+    const bool is_slow = level.residual < slow;
+    score.slow += is_slow ? 1 : 0;
+    // Levels are in the order of their hosts.
+    if (score.informative_hosts == 0 || level.host != counted) {
+      ++score.informative_hosts;
+      counted_slow = false;
+    }
+    if (is_slow && !counted_slow) {
+      ++score.slow_hosts;
+      counted_slow = true;
+    }
+    counted = level.host;
+    missing += std::min(level.residual, 0.0);
+    squares += level.scale * level.scale;
+  }
+  score.informative = static_cast<std::int32_t>(levels.size());
+  score.burden = missing / static_cast<double>(levels.size());
+  score.scale = std::sqrt(squares / static_cast<double>(levels.size()));
+  score.cap = median_of(rates);
+  score.upper = upper_median(medians);
+  score.highest = *std::max_element(medians.begin(), medians.end());
+  score.median = median_of(medians);
+  return score;
+}
+
+std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect) {
+  std::vector<PartnerLevel> levels = levels_with_all(model, effect);
+  keep_what_a_cap_shows(levels, model.slow);
+  return levels;
+}
+
+std::vector<std::int32_t> effects_of(const Model& model, std::int32_t host) {
+  const std::int32_t of_kind = model.ids.rails * kRoles;
+  const std::int32_t kinds = model.effects() / std::max(model.ids.hosts * of_kind, 1);
+  std::vector<std::int32_t> effects;
+  for (std::int32_t kind = 0; kind < kinds; ++kind) {
+    const std::int32_t first = model.ids.of(kind, host, 0, Role::kSender);
+    for (std::int32_t effect = first; effect < first + of_kind; ++effect) {
+      if (!model.entries_of(effect).empty()) effects.push_back(effect);
+    }
+  }
+  return effects;
+}
+
+std::int32_t partners_met(const Model& model, std::int32_t effect) {
+  std::int32_t met = 0;
+  std::int32_t last = -1;
+  for (const Entry entry : model.entries_of(effect)) {
+    const std::int32_t host = model.ids.host(entry.other);
+    met += host != last ? 1 : 0;
+    last = host;
+  }
+  return met;
+}
+
+UnitScore score_effect(const Model& model, std::int32_t effect) {
+  return score_levels(levels_with_all(model, effect), partners_met(model, effect), model.slow);
+}
+
+bool is_slow_with_all(const Model& model, std::int32_t effect) {
+  std::array<std::set<std::int32_t>, 2> slow;  // hosts, by direction if these are pooled
+  std::array<bool, 2> any_fast{};
+  for (const PartnerLevel& level : partner_levels(model, effect)) {
+    const std::size_t way = model.directions_pooled && level.receives ? 1 : 0;
+    if (level.residual < model.slow) {
+      slow[way].insert(level.host);
+    } else {
+      any_fast[way] = true;
+    }
+  }
+  // Of pooled directions, there may be one partner in each.
+  if (!any_fast[0] && !any_fast[1]) slow[0].merge(slow[1]);
+  return (slow[0].size() >= 2 && !any_fast[0]) || (slow[1].size() >= 2 && !any_fast[1]);
+}
+
+bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed) {
+  if (score.informative < 2 || score.upper >= model.slow || score.median >= model.slow) return false;
+  const std::int32_t explained = score.partners - std::min(score.partners, score.informative);
+  return score.slow + explained >= needed && 2 * score.slow > score.informative;
+}
+
+double chance_of(const Model& model, const UnitScore& score, bool by_readings) {
+  // One outlier can make the median of two readings slow, but not that of more readings.
+  const double outliers = std::clamp(static_cast<double>(score.readings) / std::max(score.informative, 1), 1.0, 2.0);
+  const auto partner = [&](double residual) {
+    return std::min(1.0, outliers * model.tail.below(residual, score.scale));
+  };
+  const double middle = binomial_tail(score.informative, partner(score.upper), score.informative / 2 + 1);
+  const double all = std::pow(partner(score.highest), score.informative);
+  const double slow = model.tail.below(model.slow, score.scale);
+  const double count = by_readings ? binomial_tail(score.readings, slow, score.slow_readings)
+                                   : binomial_tail(score.informative, slow, score.slow);
+  return 3 * std::min({middle, all, count});  // Bonferroni: the best of three tests
+}
+
+bool note_near_limit(Model& model) {
+  bool any = false;
+  model.near_limit.assign(model.cap.size(), 0);
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    std::vector<float> residuals = clean_residuals(model, effect);
+    if (residuals.size() < kFew || partners_met(model, effect) < kMoreThanOne) continue;
+    const double median = median_of(residuals);
+    if (median >= kPart * model.slow || median <= kMostShare * model.slow) continue;
+    model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
+    any = true;
+  }
+  return any;
+}
+
+void find_near_limit(Model& model) {
+  if (!note_near_limit(model)) return;
+  fit_clean(model);
+  static_cast<void>(note_near_limit(model));
+}
+
+bool may_be_slow(const Model& model, std::int32_t effect) {
+  return limit_status_of(model, effect) == LimitStatus::kUndecided;
+}
+
+void report_near_limit(const Model& model, Verdict& verdict) {
+  std::set<std::int32_t> blamed;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    if (model.is_flagged(effect)) blamed.insert(model.ids.host(effect));
+  }
+  HostsNearLimit within;
+  HostsNearLimit undecided;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    const LimitStatus status = limit_status_of(model, effect);
+    if (status == LimitStatus::kUsual || blamed.contains(model.ids.host(effect))) continue;
+    (status == LimitStatus::kWithin ? within : undecided).add(model, effect);
+    // Where links are shared, each reading that tells takes a round, and load takes far more than the tolerance.
+    if (status == LimitStatus::kUndecided && !verdict.links.are_shared) ask(model, effect, verdict);
+  }
+  if (!undecided.hosts.empty()) {
+    verdict.notes.push_back(fmt::format(
+        "hosts slower than others by up to {:.1f} %, either within the tolerance or beyond it: {}; more rounds "
+        "or another --tolerance would decide",
+        undecided.percent(), undecided.text()));
+  }
+  if (!within.hosts.empty()) {
+    verdict.notes.push_back(fmt::format(
+        "hosts slower than others by up to {:.1f} %, within the tolerance: {}; a lower --tolerance would blame them",
+        within.percent(), within.text()));
+  }
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,325 @@
+#include "cluster/pairs/structure/levels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "cluster/pairs/robust.h"
+#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/structure/clustering.h"
+#include "cluster/pairs/structure/detrending.h"
+#include "cluster/pairs/structure/evidence.h"
+#include "cluster/pairs/structure/host_kinds.h"
+#include "cluster/pairs/structure/sure_split.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr int kMostLevels = 4;
+/// Nats: with a lower gain, a split may consist of a few fast pairs and of others that chance adds.
+constexpr double kWeak = 100;
+/// Scales: with levels so close to each other, chance makes parts of pairs besides the few fast ones.
+constexpr double kShallow = 4;
+
+/// Settings for clusters in which nearly all hosts are slow: one or two pairs are fast, and have only few readings.
+SplitSettings for_few_fast_pairs(SplitSettings settings) {
+  settings.farthest_above = 10;
+  settings.few_are_fast = true;
+  return settings;
+}
+
+/// The values between hosts of one part.
+std::vector<Comparison> values_within(const std::vector<Comparison>& values, const Nearness& level) {
+  std::vector<Comparison> within;
+  for (const Comparison& each : values) {
+    if (level.common_part(each.first, each.second) >= 0) within.push_back(each);
+  }
+  return within;
+}
+
+/// The values between nodes.
+std::vector<Comparison> values_across(const std::vector<Comparison>& values, const Nodes& nodes) {
+  std::vector<Comparison> across;
+  for (Comparison each : values) {
+    each.first = nodes.node_of[static_cast<std::size_t>(each.first)];
+    each.second = nodes.node_of[static_cast<std::size_t>(each.second)];
+    if (each.first != each.second && each.first >= 0 && each.second >= 0) {
+      across.push_back(each);
+    }
+  }
+  return across;
+}
+
+void keep_open(OpenGroups open, Structure& structure) {
+  if (!open.groups.empty()) structure.open_parts.push_back(std::move(open));
+}
+
+/// If the parts have fewer than half of the hosts, the others may be in parts that were not found: they are unplaced,
+/// and not alone.
+void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
+  const auto in_parts =
+      std::count_if(level.part_of.begin(), level.part_of.end(), [](std::int32_t part) { return part >= 0; });
+  const auto alone = std::count(evidence.is_alone.begin(), evidence.is_alone.end(), 1);
+  const auto unplaced = std::count(evidence.is_unplaced.begin(), evidence.is_unplaced.end(), 1);
+  if (level.parts < 2 || in_parts >= alone + unplaced) return;
+  for (std::size_t host = 0; host < evidence.is_alone.size(); ++host) {
+    if (std::exchange(evidence.is_alone[host], 0) != 0) evidence.is_unplaced[host] = 1;
+  }
+}
+
+/// Marks the part of unplaced hosts as not known.
+void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
+  for (std::size_t host = 0; host < is_unplaced.size(); ++host) {
+    if (is_unplaced[host] != 0) level.part_of[host] = Nearness::kUnknown;
+  }
+}
+
+/// The rate of a host with a part.
+struct PartReach {
+  std::int32_t part = Nearness::kNone;
+  double median = -std::numeric_limits<double>::infinity();
+  std::size_t values = 0;
+};
+
+/// The part that a host is clearly nearer to than to all others; kNone: there is none. `values`: by part.
+std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSettings& settings) {
+  constexpr std::size_t kFewest = 2;
+  PartReach nearest;
+  PartReach next;
+  for (std::size_t part = 0; part < values.size(); ++part) {
+    if (values[part].size() < kFewest) continue;
+    const PartReach reach{static_cast<std::int32_t>(part), median_of(values[part]), values[part].size()};
+    if (reach.median > nearest.median) {
+      next = std::exchange(nearest, reach);
+    } else if (reach.median > next.median) {
+      next = reach;
+    }
+  }
+  if (next.part == Nearness::kNone) return Nearness::kNone;
+  const bool clearly = is_clearly_faster(nearest.median - next.median, nearest.values, next.values, settings);
+  return clearly ? nearest.part : Nearness::kNone;
+}
+
+/// The median rates between each two parts, if enough was measured between them.
+std::vector<double> rates_between(const std::vector<Comparison>& values, const std::vector<std::int32_t>& part_of) {
+  constexpr std::size_t kEnough = 8;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<float>> between;
+  for (const Comparison& each : values) {
+    const auto parts =
+        std::minmax(part_of[static_cast<std::size_t>(each.first)], part_of[static_cast<std::size_t>(each.second)]);
+    if (parts.first >= 0 && parts.first != parts.second) between[parts].push_back(each.value);
+  }
+  std::vector<double> rates;
+  for (auto& [parts, own] : between) {
+    if (own.size() >= kEnough) rates.push_back(median_of(own));
+  }
+  return rates;
+}
+
+/// Adds a finer level, if there is one. Hosts that are slow within their part are in no finer part, unless they are
+/// nearest to one.
+void add_finer(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  std::vector<Nearness>& levels = structure.levels;
+  const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
+  const std::vector<Comparison> within = values_within(table.values, levels.front());
+  SplitSettings finer_settings = settings;
+  finer_settings.coarser = levels.front().part_of;
+  const std::optional<Split> split = find_sure_split(within, hosts, finer_settings);
+  if (!split) return;
+  Nearness finer = nearness_of(*split);
+  if (finer.parts == 1 && levels.front().parts == 1) {
+    note_kinds_within(table, evidence_of(within, finer, *split, finer_settings).is_alone, structure);
+  }
+  if (finer.parts <= levels.front().parts) return;
+  leave_weak_members(within, *split, finer_settings, finer);
+  Evidence evidence = evidence_of(within, finer, *split, finer_settings);
+  set_unknown(evidence.is_unplaced, finer);
+  place_by_reach(within, settings, finer, evidence.is_unplaced);
+  for (std::size_t host = 0; host < evidence.is_unplaced.size(); ++host) {
+    if (evidence.is_unplaced[host] != 0) structure.is_unplaced[host] = 1;
+  }
+  keep_open(std::move(evidence.open), structure);
+  levels.insert(levels.begin(), std::move(finer));
+}
+
+/// Adds a coarser level with two parts or more; one part, with which others are slow, is no nearness. A part that is
+/// near no other is a coarser part by itself. Returns whether there is such a level.
+bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
+  const Nearness& last = levels.back();
+  const Nodes nodes = nodes_of(last);
+  const std::vector<Comparison> across = values_across(table.values, nodes);
+  const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
+  if (!split) return false;
+  Nearness coarser = nearness_of(*split);
+  if (coarser.parts < 2) return false;
+  std::vector<std::int32_t> part_of_node = std::move(coarser.part_of);
+  for (std::int32_t node = 0; node < last.parts; ++node) {
+    std::int32_t& part = part_of_node[static_cast<std::size_t>(node)];
+    if (part == Nearness::kNone) part = coarser.parts++;
+  }
+  coarser.part_of.clear();
+  for (const std::int32_t node : nodes.node_of) {
+    coarser.part_of.push_back(node < 0 ? node : part_of_node[static_cast<std::size_t>(node)]);
+  }
+  levels.push_back(std::move(coarser));
+  return true;
+}
+
+/// Merges all parts into one if no reading goes from one part to another, as with jobs whose hosts never met.
+void join_unless_met(const ComparisonTable& table, Nearness& level) {
+  const auto part = [&](std::int32_t host) { return level.part_of[static_cast<std::size_t>(host)]; };
+  const bool met = std::any_of(table.values.begin(), table.values.end(), [&](const Comparison& each) {
+    return part(each.first) != part(each.second) && part(each.first) >= 0 && part(each.second) >= 0;
+  });
+  if (met || level.parts < 2) return;
+  for (std::int32_t& each : level.part_of) each = std::min(each, 0);
+  level.parts = 1;
+}
+
+/// The number of coarser parts with several finer parts. A host without a part is a finer part by itself.
+std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
+  const Nodes nodes = nodes_of(fine);
+  std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse.parts));
+  for (std::size_t host = 0; host < nodes.node_of.size(); ++host) {
+    if (nodes.node_of[host] < 0 || coarse.part_of[host] < 0) continue;
+    members[static_cast<std::size_t>(coarse.part_of[host])].push_back(nodes.node_of[host]);
+  }
+  return std::count_if(members.begin(), members.end(),
+                       [](const std::vector<std::int32_t>& parts) { return sorted_unique(parts).size() > 1; });
+}
+
+/// Removes levels that do not reflect distance: levels with one part, and levels that only separate one finer part from
+/// the others, as slow uplinks do.
+void keep_nearness(std::vector<Nearness>& levels) {
+  std::erase_if(levels, [](const Nearness& level) { return level.parts < 2; });
+  for (std::size_t i = levels.size(); i-- > 1;) {
+    if (number_of_several(levels[i - 1], levels[i]) < 2) levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+/// A split of the values, or else of the slower directions.
+std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
+  std::optional<Split> split = find_sure_split(table.values, hosts, settings);
+  if (!split) {
+    ComparisonTable slower = slower_directions(table);
+    split = find_sure_split(slower.values, hosts, settings);
+    if (split) table = std::move(slower);
+  }
+  return split;
+}
+
+/// Drift beside a split blurs its levels, unless it is far below the scale. Finds the split again without the drift,
+/// and keeps the better one.
+void sharpen(std::optional<Split>& split, std::int32_t hosts, const SplitSettings& settings, ComparisonTable& table) {
+  constexpr int kMostTimes = 3;
+  const auto blurs = [&](float drift) { return std::abs(drift) > settings.scale / 2; };
+  for (int i = 0; split && i < kMostTimes && std::any_of(split->drift.begin(), split->drift.end(), blurs); ++i) {
+    ComparisonTable sharper = table;
+    for (Comparison& each : sharper.values) each.value -= split->drift[static_cast<std::size_t>(each.window)];
+    std::optional<Split> again = find_any_split(sharper, hosts, settings);
+    if (!again || again->gain <= split->gain) return;
+    split = std::move(again);
+    table = std::move(sharper);
+  }
+}
+
+}  // namespace
+
+Nearness nearness_of(const Split& split) {
+  const std::vector<std::int32_t> sizes = sizes_of(split.part_of);
+  std::vector<std::int32_t> numbers(sizes.size(), Nearness::kNone);
+  Nearness nearness;
+  for (const std::int32_t part : split.part_of) {
+    const auto at = static_cast<std::size_t>(part);
+    if (sizes[at] > 1 && numbers[at] == Nearness::kNone) numbers[at] = nearness.parts++;
+    nearness.part_of.push_back(numbers[at]);
+  }
+  nearness.across = std::exp(split.across - split.within);
+  nearness.gain = split.gain;
+  return nearness;
+}
+
+void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
+                    std::vector<char>& is_unplaced) {
+  const std::vector<std::int32_t> known = level.part_of;
+  std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
+  for (const Comparison& each : comparisons) {
+    for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
+      const std::int32_t part = known[static_cast<std::size_t>(other)];
+      if (known[static_cast<std::size_t>(own)] >= 0 || part < 0) continue;
+      auto& values = reach[own];
+      values.resize(static_cast<std::size_t>(level.parts));
+      values[static_cast<std::size_t>(part)].push_back(each.value);
+    }
+  }
+  if (reach.empty()) return;
+  const std::vector<double> rates = rates_between(comparisons, known);
+  for (auto& [host, values] : reach) {
+    const std::int32_t part = nearest_part(values, settings);
+    if (part < 0) continue;
+    const double own = median_of(values[static_cast<std::size_t>(part)]);
+    const bool is_as_near =
+        std::any_of(rates.begin(), rates.end(), [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
+    if (is_as_near) continue;
+    level.part_of[static_cast<std::size_t>(host)] = part;
+    is_unplaced[static_cast<std::size_t>(host)] = 0;
+  }
+}
+
+void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
+  for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
+    if (!add_coarser(table, settings, levels)) break;
+  }
+}
+
+std::optional<Split> find_best_split(ComparisonTable& table, std::int32_t hosts, const SplitSettings& settings) {
+  std::optional<Split> split = find_any_split(table, hosts, settings);
+  if (detrend(split, hosts, settings, table.values)) {
+    auto again = find_any_split(table, hosts, settings);
+    if (again && (!split || again->gain > split->gain)) split = std::move(again);
+  }
+  sharpen(split, hosts, settings, table);
+  SplitSettings used = settings;
+  // After detrending, since a few early pairs are fast if the network gets slower.
+  if (!split || split->gain < kWeak || split->within - split->across < kShallow * settings.scale) {
+    const SplitSettings for_few = for_few_fast_pairs(settings);
+    auto few = find_sure_split(table.values, hosts, for_few);
+    const auto gain = [&](const Split& each) { return gain_of(table.values, each.part_of, for_few); };
+    if (few && (!split || gain(*few) > gain(*split))) {
+      split = std::move(few);
+      used = for_few;
+    }
+  }
+  if (split && table.number_of_kinds > 1) {
+    centre_within(split->part_of, table);
+    if (auto again = find_sure_split(table.values, hosts, used)) split = std::move(again);
+  }
+  return split;
+}
+
+void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
+  if (note_one_way_kinds(table, settings, structure)) return;
+  const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
+  const std::optional<Split> split = find_best_split(table, hosts, settings);
+  if (!split) return;
+  structure.levels.push_back(nearness_of(*split));
+  join_unless_met(table, structure.levels.front());
+  Evidence evidence = evidence_of(table.values, structure.levels.front(), *split, settings);
+  keep_alone_among_many(structure.levels.front(), evidence);
+  set_unknown(evidence.is_unplaced, structure.levels.front());
+  structure.is_alone = std::move(evidence.is_alone);
+  structure.is_unplaced = std::move(evidence.is_unplaced);
+  keep_open(std::move(evidence.open), structure);
+  note_kinds(table, structure);
+  if (structure.is_slow_kind.empty()) {
+    place_by_reach(table.values, settings, structure.levels.front(), structure.is_unplaced);
+  }
+  add_all_coarser(table, settings, structure.levels);
+  add_finer(table, settings, structure);
+  keep_nearness(structure.levels);
+}
+
+}  // namespace fabricbench::cluster
