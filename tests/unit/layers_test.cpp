@@ -76,12 +76,13 @@ const std::map<std::string, Names> kMayInclude = {
       "common/measure", "common/engine", "common/programs", "cluster/pairs", "cluster/pairs/attribution",
       "cluster/pairs/planning", "cluster/pairs/report"}},
     {"cluster/import", {"common/core", "cluster/pairs"}},
+    {"cluster/launch", {"common/core"}},
     {"cluster/run",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/hosts"}},
     {"cluster/command",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/pairs",
-      "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/pairs/planning", "cluster/hosts",
-      "cluster/pairs/report"}}};
+      "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/launch", "cluster/pairs/planning",
+      "cluster/hosts", "cluster/pairs/report"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
@@ -115,6 +116,7 @@ const std::map<std::string, Names> kLibraries = {
       "cluster/pairs/planning",
       "cluster/hosts",
       "cluster/import",
+      "cluster/launch",
       "cluster/pairs/report",
       "cluster/sweep",
       "cluster/command"}},

@@ -1,0 +1,280 @@
+#include "cluster/launch/children.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/core/error.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr int kNotStarted = 127;  // status of a child that could not become its program
+
+sigset_t held_back() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM, SIGTSTP, SIGCHLD}) {
+    ::sigaddset(&set, signal);
+  }
+  return set;
+}
+
+std::string reason_of(int error) { return std::system_category().message(error); }
+
+/// A descriptor that is closed at the end.
+class File {
+ public:
+  explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { close(); }
+  [[nodiscard]] int get() const noexcept { return descriptor_; }
+  void close() noexcept {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  }
+
+ private:
+  int descriptor_;
+};
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw Error(ExitStatus::kFailure, fmt::format("cannot make a pipe ({})", reason_of(errno)));
+    }
+    read_end = std::make_unique<File>(ends[0]);
+    write_end = std::make_unique<File>(ends[1]);
+  }
+  std::unique_ptr<File> read_end;
+  std::unique_ptr<File> write_end;
+};
+
+/// What `words` or `NAME=VALUE` texts are to execve and putenv. They have to live as long as this.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): execvp and putenv change nothing
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// In the child: becomes the program, or returns. Calls nothing that a fork forbids.
+void become(const std::vector<char*>& settings, const std::vector<char*>& words, const Streams& streams, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::raise(SIGTERM);
+  const int input = ::open("/dev/null", O_RDONLY);
+  // First out of the way of each other: an output may be descriptor 2.
+  const int output = ::fcntl(streams.output, F_DUPFD, 10);
+  const int errors = ::fcntl(streams.merged ? streams.output : streams.errors, F_DUPFD, 10);
+  ::dup2(input, 0);
+  ::dup2(output, 1);
+  ::dup2(errors, 2);
+  for (const int descriptor : {input, output, errors}) {
+    if (descriptor > 2) ::close(descriptor);
+  }
+  const sigset_t set = held_back();
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  for (char* const setting : settings) {
+    if (setting != nullptr) ::putenv(setting);
+  }
+  ::execvp(words.front(), words.data());
+}
+
+int as_shell(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+int made_file(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    throw Error(ExitStatus::kFailure, fmt::format("cannot write {} ({})", path.string(), reason_of(errno)));
+  }
+  return descriptor;
+}
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace
+
+Signals::Signals() {
+  const sigset_t set = held_back();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+Signals::~Signals() {
+  const sigset_t set = held_back();
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+std::optional<int> Signals::wait(milliseconds most) {
+  const sigset_t set = held_back();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(most);
+  const timespec time{seconds.count(), std::chrono::nanoseconds(most - seconds).count()};
+  const int signal = ::sigtimedwait(&set, nullptr, &time);
+  if (signal <= 0 || signal == SIGCHLD) return std::nullopt;
+  return signal;
+}
+
+Child::Child(const Command& command, const Streams& streams) {
+  const std::vector<char*> words = pointers_to(command.words);
+  const std::vector<char*> settings = pointers_to(command.environment);
+  Pipe problem;
+  const pid_t parent = ::getpid();
+  id_ = ::fork();
+  if (id_ < 0) throw Error(ExitStatus::kFailure, fmt::format("cannot start a process ({})", reason_of(errno)));
+  if (id_ == 0) {
+    become(settings, words, streams, parent);
+    const int error = errno;
+    [[maybe_unused]] const auto written = ::write(problem.write_end->get(), &error, sizeof error);
+    ::_exit(kNotStarted);
+  }
+  ::setpgid(id_, id_);  // also here, before it is told anything
+  problem.write_end->close();
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(problem.read_end->get(), &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(sizeof error)) {
+    ::waitpid(std::exchange(id_, -1), nullptr, 0);
+    throw Error(ExitStatus::kMissing, fmt::format("cannot run {} ({})", command.words.front(), reason_of(error)));
+  }
+}
+
+Child::~Child() {
+  if (id_ < 0 || status_) return;
+  ::kill(id_, SIGKILL);
+  ::waitpid(id_, nullptr, 0);
+}
+
+std::optional<int> Child::status() {
+  int status = 0;
+  if (!status_ && ::waitpid(id_, &status, WNOHANG) == id_) status_ = as_shell(status);
+  return status_;
+}
+
+void Child::tell(int signal) const {
+  if (!status_) ::kill(id_, signal);
+}
+
+void Jobs::start(const Command& command, const fs::path& output, const fs::path& errors, int limit_s,
+                 std::function<void(const JobEnd&)> ended) {
+  const File out(made_file(output));
+  const File err(made_file(errors));
+  const auto began = Clock::now();
+  std::optional<Clock::time_point> deadline;
+  if (limit_s > 0) deadline = began + std::chrono::seconds(limit_s);
+  jobs_.push_back(
+      {std::make_unique<Child>(command, Streams{out.get(), err.get()}), began, deadline, false, std::move(ended)});
+}
+
+void Jobs::look() {
+  const auto now = Clock::now();
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    if (const auto status = job->child->status()) {
+      JobEnd end{*status, seconds_since(job->began)};
+      if (job->told && end.status != kKilled) end.status = kTimedOut;
+      const auto ended = std::move(job->ended);
+      job = jobs_.erase(job);
+      ended(end);
+      continue;
+    }
+    if (job->deadline && now >= *job->deadline) {
+      job->child->tell(job->told ? SIGKILL : SIGTERM);
+      job->deadline = now + std::chrono::seconds(kKillAfter_s);
+      job->told = true;
+    }
+    ++job;
+  }
+}
+
+std::optional<int> Jobs::step(milliseconds most) {
+  const std::size_t before = jobs_.size();
+  look();
+  if (jobs_.size() != before) return std::nullopt;
+  for (const Job& job : jobs_) {
+    if (job.deadline) {
+      const auto left = std::chrono::duration_cast<milliseconds>(*job.deadline - Clock::now()) + milliseconds(1);
+      most = std::min(most, std::max(left, milliseconds(0)));
+    }
+  }
+  const std::optional<int> told = signals_.wait(most);
+  look();
+  return told;
+}
+
+void Jobs::end_all() {
+  for (Job& job : jobs_) job.deadline = Clock::now();
+  while (!jobs_.empty()) {
+    look();
+    if (!jobs_.empty()) std::ignore = signals_.wait(milliseconds(50));
+  }
+}
+
+Said said_by(const Command& command, int limit_s, bool errors) {
+  Said said;
+  Pipe pipe;
+  const File nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  std::unique_ptr<Child> child;
+  try {
+    child = std::make_unique<Child>(command, Streams{pipe.write_end->get(), nothing.get(), errors});
+  } catch (const Error&) {
+    return {kNotStarted, ""};
+  }
+  pipe.write_end->close();
+  const auto deadline = Clock::now() + std::chrono::seconds(limit_s);
+  std::array<char, 4096> buffer{};
+  pollfd readable{pipe.read_end->get(), POLLIN, 0};
+  while (true) {
+    constexpr int kLook_ms = 50;  // a grandchild may hold the pipe open
+    const bool has_ended = child->status().has_value();
+    if (::poll(&readable, 1, kLook_ms) > 0) {
+      const ssize_t got = ::read(readable.fd, buffer.data(), buffer.size());
+      if (got > 0) said.text.append(buffer.data(), static_cast<std::size_t>(got));
+      if (got > 0 || (got < 0 && errno == EINTR)) continue;
+      readable.fd = -1;  // all has been said
+    } else if (has_ended) {
+      break;
+    }
+    if (Clock::now() >= deadline) return {kTimedOut, said.text};  // which kills it
+  }
+  said.status = *child->status();
+  return said;
+}
+
+WorkFolder::WorkFolder(const std::string& name) {
+  const char* const given = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): one thread
+  const fs::path below = given != nullptr && *given != '\0' ? given : "/tmp";
+  std::string pattern = (below / fmt::format("fabricbench-{}.XXXXXX", name)).string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    throw Error(ExitStatus::kFailure,
+                fmt::format("cannot write in {} ({}); set TMPDIR to a folder that you can write in", below.string(),
+                            reason_of(errno)));
+  }
+  path_ = pattern;
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,126 @@
+// Processes that this one starts and waits for.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/launch/launcher.h"
+
+namespace fabricbench::cluster {
+
+using Clock = std::chrono::steady_clock;
+
+/// Holds back the signals that end a command or tell of its children, so that it takes them where it waits. Make one
+/// before there are other threads or children, which do not inherit this.
+class Signals {
+ public:
+  Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals();
+
+  /// Waits for up to so long for a signal, or until a child has ended or stopped. The signal (SIGINT, SIGTERM, SIGHUP,
+  /// SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM, SIGTSTP) or none.
+  [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds most);
+};
+
+/// Where the streams of a child go.
+struct Streams {
+  int output = 1;  ///< descriptors of this process
+  int errors = 2;
+  bool merged = false;  ///< standard error goes where standard output does
+};
+
+/// One process, in a process group of its own, without input. It gets SIGTERM when this process has ended, whatever
+/// ended it.
+class Child {
+ public:
+  /// Throws Error: kMissing if the program cannot be started.
+  Child(const Command& command, const Streams& streams);
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  /// Kills what still runs.
+  ~Child();
+
+  [[nodiscard]] pid_t id() const noexcept { return id_; }
+  /// Its status once it has ended: as a shell has it, 128 and the signal's number after a signal.
+  [[nodiscard]] std::optional<int> status();
+  void tell(int signal) const;
+
+ private:
+  pid_t id_ = -1;
+  std::optional<int> status_;
+};
+
+inline constexpr int kTimedOut = 124;  ///< status of a job that took longer than its limit, as of coreutils' timeout
+inline constexpr int kKilled = 137;    ///< and had to be killed
+
+/// How a job ended.
+struct JobEnd {
+  int status = 0;  ///< its own, kTimedOut, or kKilled
+  double seconds = 0;
+};
+
+/// Jobs that run at the same time, each within its limit.
+class Jobs {
+ public:
+  explicit Jobs(Signals& signals) : signals_(signals) {}
+
+  /// Starts a command whose output goes to files, which it makes. After `limit_s` it gets SIGTERM, and kKillAfter_s
+  /// later SIGKILL; 0: no limit. `ended` is called by step() and by end_all().
+  void start(const Command& command, const std::filesystem::path& output, const std::filesystem::path& errors,
+             int limit_s, std::function<void(const JobEnd&)> ended);
+
+  /// Waits until a job has ended, or for up to so long. Returns a signal that this process got.
+  std::optional<int> step(std::chrono::milliseconds most);
+
+  /// Ends all jobs: SIGTERM, and SIGKILL after kKillAfter_s.
+  void end_all();
+
+  [[nodiscard]] std::size_t running() const noexcept { return jobs_.size(); }
+
+ private:
+  struct Job {
+    std::unique_ptr<Child> child;
+    Clock::time_point began;
+    std::optional<Clock::time_point> deadline;
+    bool told = false;
+    std::function<void(const JobEnd&)> ended;
+  };
+  void look();
+
+  Signals& signals_;
+  std::list<Job> jobs_;
+};
+
+/// What a short command prints on standard output, and with `errors` on standard error, and its status; kTimedOut after
+/// `limit_s`.
+struct Said {
+  int status = 0;
+  std::string text;
+};
+[[nodiscard]] Said said_by(const Command& command, int limit_s, bool errors = false);
+
+/// A folder for files of this process, below $TMPDIR or /tmp; it is removed at the end.
+class WorkFolder {
+ public:
+  /// `name`: fabricbench-NAME.XXXXXX. Throws Error (kFailure).
+  explicit WorkFolder(const std::string& name);
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  ~WorkFolder();
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace fabricbench::cluster

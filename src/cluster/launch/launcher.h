@@ -1,0 +1,85 @@
+// The launchers of MPI jobs, mpirun (Open MPI, hydra) and srun, and the commands by which they start one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// What kind of mpirun is first on the PATH.
+enum class Mpirun { kOpenMpi, kHydra, kOther };
+
+/// What a user has said about launching.
+struct LaunchSettings {
+  std::string launcher = "mpirun";       ///< or srun
+  std::string agent;                     ///< --agent: takes the place of ssh
+  std::vector<std::string> mpi_options;  ///< --mpi-options, for the launcher
+};
+
+/// A program in a folder or of the whole system, with settings of its environment: `NAME=VALUE`.
+struct Command {
+  std::vector<std::string> environment;
+  std::vector<std::string> words;
+
+  /// Both, quoted for a shell.
+  [[nodiscard]] std::string text() const;
+};
+
+/// The ranks of a job.
+struct JobShape {
+  std::vector<std::string> hosts;
+  int ranks = 1;    ///< on each host
+  int fewer = 0;    ///< so many hosts, the last ones, have one rank less
+  int limit_s = 0;  ///< of the launcher's own time limit; 0: none
+  /// For the job's files: where hosts are listed, which allows any name. Empty: they are words of the command.
+  std::filesystem::path folder;
+  std::vector<std::string> environment;  ///< `NAME=VALUE`, for all ranks
+};
+
+inline constexpr int kGrace_s = 10;      ///< for mpirun to end a job of itself after its limit
+inline constexpr int kKillAfter_s = 15;  ///< for a launcher to end after SIGTERM
+
+/// Starts jobs in one way, which it finds out once.
+class Launcher {
+ public:
+  /// Makes mpirun available to this process and its children: it may be off the PATH (Fedora), and Open MPI has to be
+  /// told that root may use it. Throws UsageError, and Error (kMissing) without the launcher or the agent.
+  explicit Launcher(LaunchSettings settings);
+
+  [[nodiscard]] const LaunchSettings& settings() const noexcept { return settings_; }
+  [[nodiscard]] bool is_srun() const { return settings_.launcher == "srun"; }
+  [[nodiscard]] Mpirun mpirun() const noexcept { return mpirun_; }
+
+  /// The command that starts `program` (with its arguments) in a job on hosts. Passes on variables that ranks need: see
+  /// forwarded_variables. Throws Error: kMissing where mpirun is neither Open MPI's nor hydra, kFailure where the file
+  /// of hosts cannot be written.
+  [[nodiscard]] Command command(const JobShape& shape, const std::vector<std::string>& program) const;
+
+  /// What the launcher may take beyond the limit of a job.
+  [[nodiscard]] int grace_s(const JobShape& shape) const;
+
+ private:
+  LaunchSettings settings_;
+  Mpirun mpirun_ = Mpirun::kOther;
+  std::vector<std::string> environment_;  // that mpirun needs here
+};
+
+/// Names of variables of this process's environment that ranks on other hosts need: settings of MPI, NCCL and their
+/// transports, and library paths, without those that a launcher sets for the ranks of its own job. Sorted.
+[[nodiscard]] std::vector<std::string> forwarded_variables();
+
+/// The words, quoted for a shell.
+[[nodiscard]] std::string quoted(const std::vector<std::string>& words);
+
+/// The words of --mpi-options, split at blanks.
+[[nodiscard]] std::vector<std::string> split_words(std::string_view text);
+
+/// The path of a file that can be executed, by $PATH; empty: there is none.
+[[nodiscard]] std::string found_on_path(std::string_view program);
+
+/// The number of this host's GPUs, by nvidia-smi; 0 where that says nothing for half a minute.
+[[nodiscard]] int count_gpus();
+
+}  // namespace fabricbench::cluster
