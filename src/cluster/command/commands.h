@@ -44,6 +44,10 @@ struct LaunchWords {
 /// `; the nearest is --dry-run`: options that may be meant by one that does not exist, or nothing.
 [[nodiscard]] std::string nearest_launch_options(std::string_view given);
 
+/// The path of a program of the suite: in the folder that --programs gives, else beside this one. Throws Error
+/// (kMissing).
+[[nodiscard]] std::string find_program(std::string_view name, const std::string& given_folder);
+
 /// Becomes the program or script of an entry that is no command. `options` are those of the launch that precede its
 /// name.
 [[noreturn]] void run_entry(const CatalogueEntry& entry, std::vector<std::string> options,

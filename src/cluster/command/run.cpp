@@ -144,6 +144,16 @@ std::string path_of_program(std::string_view name) {
 
 }  // namespace
 
+std::string find_program(std::string_view name, const std::string& given_folder) {
+  if (given_folder.empty()) return path_of_program(name);
+  const fs::path path = fs::absolute(fs::path(given_folder) / name).lexically_normal();
+  if (::access(path.c_str(), X_OK) == 0) return path.string();
+  throw Error(ExitStatus::kMissing,
+              fmt::format("there is no program {} in {}; build it (make), or give its folder with "
+                          "--programs",
+                          name, given_folder));
+}
+
 std::string nearest_launch_options(std::string_view given) {
   given = given.substr(0, given.find('='));
   std::vector<NearName> known;

@@ -1,0 +1,135 @@
+#include "cluster/command/command_options.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <regex>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/launch/launcher.h"
+#include "common/core/error.h"
+#include "common/core/nearest_names.h"
+#include "common/host/files.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+constexpr std::size_t kMostDigits = 9;
+constexpr std::size_t kMostDigitsOfTime = 6;
+
+/// Whether it is a number of up to so many digits.
+bool is_number(std::string_view text, std::size_t most_digits) {
+  return !text.empty() && text.size() <= most_digits &&
+         std::all_of(text.begin(), text.end(), [](char letter) { return letter >= '0' && letter <= '9'; });
+}
+
+}  // namespace
+
+CalledAs::CalledAs(std::string_view command) : name(fmt::format("fabricbench {}", command)), call(name) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): one thread
+  const char* const script = std::getenv("FABRICBENCH_COMMAND");
+  if (script != nullptr && *script != '\0') {
+    const std::string path = script;
+    name = path.substr(path.rfind('/') + 1);
+    call = quoted({path});
+  }
+  ::unsetenv("FABRICBENCH_COMMAND");
+  // NOLINTEND(concurrency-mt-unsafe)
+}
+
+CommandOptions::CommandOptions(CalledAs called, std::string usage)
+    : called_(std::move(called)), usage_(std::move(usage)) {
+  if (!called_.name.starts_with("fabricbench ")) return;
+  usage_ = std::regex_replace(usage_, std::regex("scripts/([a-z_]+)\\.sh"), "fabricbench $1");
+  usage_ = std::regex_replace(usage_, std::regex("build/fabricbench"), "fabricbench");
+}
+
+void CommandOptions::flag(std::string name, std::function<void()> take) {
+  entries_.push_back(
+      {std::move(name), false, [take = std::move(take)](const std::string&, const std::string&) { take(); }});
+}
+
+void CommandOptions::value(std::string name, std::function<void(const std::string&, const std::string&)> take) {
+  entries_.push_back({std::move(name), true, std::move(take)});
+}
+
+void CommandOptions::value(std::string name, std::string& into) {
+  value(std::move(name), [&into](const std::string&, const std::string& given) { into = given; });
+}
+
+const CommandOptions::Entry& CommandOptions::entry_of(const std::string& name) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; });
+  if (found != entries_.end()) return *found;
+  std::vector<NearName> known = {{name_distance(name, "--help"), "--help"}};
+  for (const Entry& entry : entries_) {
+    if (entry.name.starts_with("--")) known.push_back({name_distance(name, entry.name), entry.name});
+  }
+  const std::string nearest = the_nearest(name, std::move(known));
+  throw UsageError(fmt::format("'{}' is not an option of {}; {}{}run '{} --help' for the list", name, called_.name,
+                               nearest, nearest.empty() ? "" : "; ", called_.call));
+}
+
+bool CommandOptions::read(const std::vector<std::string>& arguments) {
+  for (std::size_t place = 0; place < arguments.size(); ++place) {
+    const std::string& word = arguments[place];
+    if (word == "--") {
+      behind_.assign(arguments.begin() + static_cast<std::ptrdiff_t>(place) + 1, arguments.end());
+      break;
+    }
+    if (word == "-h" || word == "--help") {
+      fmt::print("{}", usage_);
+      return false;
+    }
+    if (!word.starts_with('-')) {
+      words_.push_back(word);
+      continue;
+    }
+    const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+    const Entry& entry = entry_of(word.substr(0, equals));
+    std::string given;
+    if (equals != std::string::npos) {
+      if (!entry.takes_value) throw UsageError(fmt::format("{} takes no value", entry.name));
+      given = word.substr(equals + 1);
+    } else if (entry.takes_value) {
+      if (place + 1 == arguments.size()) {
+        throw UsageError(fmt::format("{} needs a value; run '{} --help'", entry.name, called_.call));
+      }
+      given = arguments[++place];
+    }
+    entry.take(entry.name, given);
+  }
+  return true;
+}
+
+int whole_number(std::string_view option, std::string_view text, int least) {
+  const auto number = is_number(text, kMostDigits) ? host::parse_integer<int>(text) : std::nullopt;
+  if (number && *number >= least) return *number;
+  throw UsageError(fmt::format("{} '{}' is not a whole number of {} or more", option, text, least));
+}
+
+int seconds_of(std::string_view option, std::string_view text) {
+  const char unit = text.empty() ? ' ' : text.back();
+  const bool has_unit = unit == 's' || unit == 'm' || unit == 'h';
+  const std::string_view number = has_unit ? text.substr(0, text.size() - 1) : text;
+  if (!is_number(number, kMostDigitsOfTime)) {
+    throw UsageError(fmt::format("{} '{}' is not a time; give one such as 90s, 20m or 8h", option, text));
+  }
+  if (!has_unit) {
+    throw UsageError(
+        fmt::format("{} '{}' has no unit; write {}s for seconds, or {}m for minutes", option, text, text, text));
+  }
+  const int count = *host::parse_integer<int>(number);
+  return unit == 'h' ? count * 3600 : unit == 'm' ? count * 60 : count;
+}
+
+void warn(const CalledAs& called, std::string_view text) {
+  const std::string line = fmt::format("{}: {}\n", called.name, text);
+  std::ignore = std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace fabricbench::cluster

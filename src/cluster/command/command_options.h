@@ -1,0 +1,65 @@
+// Command lines of commands that are called like scripts: options with two dashes, a help text of their own, and words.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fabricbench::cluster {
+
+/// How a command was called: `fabricbench accept`, or as a script whose only line calls it, by $FABRICBENCH_COMMAND.
+struct CalledAs {
+  /// `command`: without `fabricbench`. Takes the variable out of the environment, so that children do not read it.
+  explicit CalledAs(std::string_view command);
+  std::string name;  ///< for messages: `fabricbench accept`, `accept.sh`
+  std::string call;  ///< for commands that a user is told to type: the same, or the script's path
+};
+
+class CommandOptions {
+ public:
+  /// `usage`: the whole help text. Scripts in it are written as they lie in the sources, `scripts/accept.sh`; where the
+  /// command is called as one of fabricbench, they become `fabricbench accept`.
+  CommandOptions(CalledAs called, std::string usage);
+
+  /// An option without a value; `--name` or `-n`. Several may have the same `take`.
+  void flag(std::string name, std::function<void()> take);
+  /// An option with a value, behind it or after `=`. `take` gets the option's name, for messages, and the value.
+  void value(std::string name, std::function<void(const std::string& name, const std::string& value)> take);
+  void value(std::string name, std::string& into);
+
+  /// Reads all words. False after printing the help. Throws UsageError, with the nearest option for an unknown one.
+  [[nodiscard]] bool read(const std::vector<std::string>& arguments);
+
+  /// Words that belong to no option, and those behind `--`.
+  [[nodiscard]] const std::vector<std::string>& words() const noexcept { return words_; }
+  [[nodiscard]] const std::vector<std::string>& behind() const noexcept { return behind_; }
+  [[nodiscard]] const CalledAs& called() const noexcept { return called_; }
+
+ private:
+  struct Entry {
+    std::string name;
+    bool takes_value = false;
+    std::function<void(const std::string& name, const std::string& value)> take;
+  };
+  [[nodiscard]] const Entry& entry_of(const std::string& name) const;
+
+  CalledAs called_;
+  std::string usage_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> words_;
+  std::vector<std::string> behind_;
+};
+
+/// A whole number of up to nine digits. Throws UsageError where it is none, or less than `least`.
+[[nodiscard]] int whole_number(std::string_view option, std::string_view text, int least);
+
+/// The seconds of a time such as 90s, 20m or 8h. A number alone is minutes to users of Slurm, and seconds to others:
+/// throws UsageError.
+[[nodiscard]] int seconds_of(std::string_view option, std::string_view text);
+
+/// Prints `NAME: TEXT` to standard error, also where that is closed.
+void warn(const CalledAs& called, std::string_view text);
+
+}  // namespace fabricbench::cluster
