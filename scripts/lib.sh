@@ -108,6 +108,11 @@ own_programs() {
     fi
 }
 
+# become_command NAME WORD...: becomes the command `fabricbench NAME`, which takes the name of this script.
+become_command() {
+    FABRICBENCH_COMMAND=$0 exec "$(own_programs)/fabricbench" "$@"
+}
+
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
 # in_columns COLUMN TEXT: the text of an option that begins at COLUMN, in lines of up to 80 columns.

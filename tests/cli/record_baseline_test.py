@@ -1,6 +1,5 @@
 """scripts/record_baseline.sh."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -13,12 +12,10 @@ from recording import SIZES, BaselineTest, lines_of
 SCRIPT = Path(__file__).parents[2] / "scripts" / "record_baseline.sh"
 
 
-def pauses(script):
-    """Whether the script waits for its next launch, with a sleep."""
-    with contextlib.suppress(OSError):
-        children = Path(f"/proc/{script}/task/{script}/children").read_text().split()
-        return any(Path(f"/proc/{child}/comm").read_text() == "sleep\n" for child in children)
-    return False
+def pauses(script, baseline):
+    """Whether the first launch is recorded and has ended, so that it waits for the next one."""
+    children = Path(f"/proc/{script}/task/{script}/children").read_text().split()
+    return baseline.exists() and not children
 
 
 class Script(BaselineTest):  # 1 rank, 8 s
@@ -60,7 +57,7 @@ class Script(BaselineTest):  # 1 rank, 8 s
         with subprocess.Popen([SCRIPT, "--spread", "8h", self.baseline, "--", PROGRAM, *map(str, SIZES)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as script:
             deadline = time.monotonic() + 100
-            while not pauses(script.pid) and time.monotonic() < deadline:
+            while not pauses(script.pid, self.baseline) and time.monotonic() < deadline:
                 time.sleep(0.05)
             os.kill(script.pid, signal.SIGINT)
             _, stderr = script.communicate(timeout=60)

@@ -25,6 +25,10 @@ namespace fabricbench::cluster {
 /// Says what this host lacks: becomes scripts/doctor.sh.
 [[nodiscard]] ExitStatus examine_host(const std::vector<std::string>& arguments);
 
+/// Records a baseline by several launches. Like all commands that are called like scripts, it prints its own errors,
+/// with the name by which it was called.
+[[nodiscard]] ExitStatus record_baseline(const std::vector<std::string>& arguments);
+
 /// Prints the catalogue of programs by the question that they answer.
 [[nodiscard]] ExitStatus list_entries(const std::vector<std::string>& arguments);
 
@@ -48,9 +52,9 @@ struct LaunchWords {
 /// (kMissing).
 [[nodiscard]] std::string find_program(std::string_view name, const std::string& given_folder);
 
-/// Becomes the program or script of an entry that is no command. `options` are those of the launch that precede its
-/// name.
-[[noreturn]] void run_entry(const CatalogueEntry& entry, std::vector<std::string> options,
-                            const std::vector<std::string>& arguments);
+/// Runs the MPI job of an entry that is no command, or becomes its program or script. `options` are those of the launch
+/// that precede its name.
+[[nodiscard]] ExitStatus run_entry(const CatalogueEntry& entry, const std::vector<std::string>& options,
+                                   const std::vector<std::string>& arguments);
 
 }  // namespace fabricbench::cluster

@@ -72,7 +72,7 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("there is no program or command '{}'{}; '{} list' has them all", first,
                                  names_meant_by(first), kName));
   }
-  run_entry(*entry, {}, others);
+  return run_entry(*entry, {}, others);
 }
 
 }  // namespace

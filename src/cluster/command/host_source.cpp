@@ -100,13 +100,16 @@ Surroundings own_surroundings() {
 }
 
 FoundHosts find_hosts(const HostOptions& options, const Surroundings& surroundings) {
+  if (auto found = find_hosts_if_any(options, surroundings)) return *std::move(found);
+  throw UsageError(
+      "no hosts: give -H node[01-16] or --hostfile FILE, or start this in a job of Slurm, PBS or LSF, or in the "
+      "launcher of a Kubernetes MPIJob");
+}
+
+std::optional<FoundHosts> find_hosts_if_any(const HostOptions& options, const Surroundings& surroundings) {
   const bool given = options.list || options.hostfile;
   FoundHosts found = given ? hosts_given(options) : hosts_of_scheduler(surroundings);
-  if (found.source.empty()) {
-    throw UsageError(
-        "no hosts: give -H node[01-16] or --hostfile FILE, or start this in a job of Slurm, PBS or LSF, or in the "
-        "launcher of a Kubernetes MPIJob");
-  }
+  if (found.source.empty()) return std::nullopt;
   if (found.hosts.hosts().empty()) throw UsageError(fmt::format("{} names no host", found.source));
   if (!options.exclude.empty()) take_out(found, options.exclude);
   return found;

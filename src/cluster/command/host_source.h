@@ -41,4 +41,7 @@ struct FoundHosts {
 /// missing.
 [[nodiscard]] FoundHosts find_hosts(const HostOptions& options, const Surroundings& surroundings);
 
+/// The same, or nothing if there is no source.
+[[nodiscard]] std::optional<FoundHosts> find_hosts_if_any(const HostOptions& options, const Surroundings& surroundings);
+
 }  // namespace fabricbench::cluster

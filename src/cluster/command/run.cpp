@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/command/mpi_job.h"
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
 #include "common/host/files.h"
@@ -23,6 +24,39 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPython = ".py";
+
+constexpr std::string_view kUsage = R"(usage: fabricbench run [OPTION]... PROGRAM [ARGUMENT]...
+       fabricbench PROGRAM [ARGUMENT | OPTION]... [-- ARGUMENT...]
+
+Runs a program of the suite, through srun in an allocation of Slurm, else
+through mpirun. 'fabricbench list' has the programs; _perf may be left out.
+  fabricbench all_reduce -b 8 -e 1G
+  fabricbench send_recv_lat --hosts node01,node02
+  fabricbench run --hosts node[01-16] -np 128 alltoall -b 1M -e 64M
+
+  --hosts LIST         run on these hosts (default: those of the surrounding
+                       job of Slurm, PBS, LSF or Kubernetes, else this host)
+  --hostfile FILE      read hosts from FILE, in the format of an MPI launcher
+  -np N                number of ranks, spread evenly; the first hosts may
+                       have one more than the others
+  --launcher mpirun|srun
+                       start it by this (default: srun in Slurm, else mpirun)
+  --mpi-options WORDS  additional options for mpirun or srun
+  --dry-run            print the command and run nothing
+  --help               print this text
+
+Without -np: two ranks for a program of two, on the first two hosts; else one
+for each GPU; without GPUs, one on each host, and on a single host 2, 4 or 8, as
+it has cores. What was chosen is printed on standard error.
+Programs without an MPI job (list_hosts, find_slow_links...) and scripts
+(accept, sweep_pairs...) are started directly and have options of their own.
+
+Ctrl-C and SIGTERM end the job, after its ranks have printed what they have
+measured; twice, at once.
+
+Exit status: that of the program; 1 the output cannot be written, 2 usage, 3
+something needed is missing; 128 and the signal's number after a signal.
+)";
 
 /// The folder of this program, in which all others are.
 std::string programs_folder() {
@@ -110,14 +144,6 @@ bool is_command(std::string_view name, const CatalogueEntry* entry) {
   return std::find(kOtherCommands.begin(), kOtherCommands.end(), name) != kOtherCommands.end();
 }
 
-std::string_view ranks_of(StartedAs start) {
-  switch (start) {
-    case StartedAs::kTwoRanks: return "two";
-    case StartedAs::kEachHost: return "each-host";
-    default: return "all";
-  }
-}
-
 std::string path_of_program(std::string_view name) {
   std::string path = fmt::format("{}/{}", programs_folder(), name);
   if (::access(path.c_str(), X_OK) == 0) return path;
@@ -132,14 +158,15 @@ std::string path_of_program(std::string_view name) {
   become(words, "build or install it again");
 }
 
-[[noreturn]] void launch(const CatalogueEntry& entry, std::vector<std::string> options,
-                         const std::vector<std::string>& arguments) {
+ExitStatus launch(const CatalogueEntry& entry, const std::vector<std::string>& options,
+                  const std::vector<std::string>& arguments) {
   const LaunchWords words = take_launch_options(arguments, true);
   if (std::any_of(words.others.begin(), words.others.end(), asks_for_help)) become_program(entry.name, words.others);
-  options.insert(options.end(), words.options.begin(), words.options.end());
-  options.insert(options.end(), {"--ranks", std::string(ranks_of(entry.start)), "--", path_of_program(entry.name)});
-  options.insert(options.end(), words.others.begin(), words.others.end());
-  become_script("run.sh", "fabricbench", options);
+  MpiJob job{entry.start, {path_of_program(entry.name)}};
+  job.program.insert(job.program.end(), words.others.begin(), words.others.end());
+  set_options(job, options);
+  set_options(job, words.options);
+  return run_mpi_job(job);
 }
 
 }  // namespace
@@ -194,15 +221,16 @@ LaunchWords take_launch_options(const std::vector<std::string>& words, bool ever
   return taken;
 }
 
-void run_entry(const CatalogueEntry& entry, std::vector<std::string> options,
-               const std::vector<std::string>& arguments) {
+ExitStatus run_entry(const CatalogueEntry& entry, const std::vector<std::string>& options,
+                     const std::vector<std::string>& arguments) {
   const bool in_a_job = entry.start != StartedAs::kAlone && entry.start != StartedAs::kScript;
-  if (in_a_job) launch(entry, std::move(options), arguments);
+  if (in_a_job) return launch(entry, options, arguments);
   if (!options.empty()) {
     throw UsageError(fmt::format("{} is not started as one MPI job; give its own options behind its name, not {}",
                                  entry.name, options.front()));
   }
   if (entry.start == StartedAs::kAlone) become_program(entry.name, arguments);
+  if (entry.name == "record_baseline") return record_baseline(arguments);
   become_script(fmt::format("{}.sh", entry.name), fmt::format("fabricbench {}", entry.name), arguments);
 }
 
@@ -219,7 +247,10 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   LaunchWords words = take_launch_options(arguments, false);
   if (words.others.empty()) throw UsageError("run needs the name of a program; 'fabricbench list' has them");
   const std::string name = words.others.front();
-  if (asks_for_help(name)) become_script("run.sh", "fabricbench run", {"--help"});
+  if (asks_for_help(name)) {
+    fmt::print("{}", kUsage);
+    return ExitStatus::kOk;
+  }
   const CatalogueEntry* entry = find_entry(name);
   if (name.starts_with("-"))
     throw UsageError(fmt::format("run has no option '{}'{}; see run --help", name, nearest_launch_options(name)));
@@ -231,7 +262,7 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
         fmt::format("there is no program '{}'{}; 'fabricbench list' has them all", name, names_meant_by(name)));
   }
   words.others.erase(words.others.begin());
-  run_entry(*entry, words.options, words.others);
+  return run_entry(*entry, words.options, words.others);
 }
 
 ExitStatus report_files(const std::vector<std::string>& arguments) {

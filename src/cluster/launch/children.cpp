@@ -11,8 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <map>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,18 +68,29 @@ struct Pipe {
   std::unique_ptr<File> write_end;
 };
 
-/// What `words` or `NAME=VALUE` texts are to execve and putenv. They have to live as long as this.
+/// What texts are to execve. They have to live as long as this.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): execvp and putenv change nothing
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): exec changes nothing
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
 }
 
-/// In the child: becomes the program, or returns. Calls nothing that a fork forbids.
-void become(const std::vector<char*>& settings, const std::vector<char*>& words, const Streams& streams, pid_t parent) {
+/// This process's variables, and the settings in the place of those of the same name.
+std::vector<std::string> environment_with(const std::vector<std::string>& settings) {
+  std::map<std::string, std::string> texts;
+  const auto add = [&](const std::string& text) { texts[text.substr(0, text.find('='))] = text; };
+  for (char** variable = ::environ; *variable != nullptr; ++variable) add(*variable);
+  std::for_each(settings.begin(), settings.end(), add);
+  std::vector<std::string> all;
+  for (const auto& [name, text] : texts) all.push_back(text);
+  return all;
+}
+
+/// In the child: becomes the program, or returns. Calls nothing that is forbidden beside other threads.
+void become(std::vector<char*>& variables, const std::vector<char*>& words, const Streams& streams, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::raise(SIGTERM);
@@ -94,9 +106,7 @@ void become(const std::vector<char*>& settings, const std::vector<char*>& words,
   }
   const sigset_t set = held_back();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  for (char* const setting : settings) {
-    if (setting != nullptr) ::putenv(setting);
-  }
+  ::environ = variables.data();
   ::execvp(words.front(), words.data());
 }
 
@@ -109,8 +119,6 @@ int made_file(const fs::path& path) {
   }
   return descriptor;
 }
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 }  // namespace
 
@@ -135,13 +143,14 @@ std::optional<int> Signals::wait(milliseconds most) {
 
 Child::Child(const Command& command, const Streams& streams) {
   const std::vector<char*> words = pointers_to(command.words);
-  const std::vector<char*> settings = pointers_to(command.environment);
+  const std::vector<std::string> environment = environment_with(command.environment);
+  std::vector<char*> variables = pointers_to(environment);
   Pipe problem;
   const pid_t parent = ::getpid();
   id_ = ::fork();
   if (id_ < 0) throw Error(ExitStatus::kFailure, fmt::format("cannot start a process ({})", reason_of(errno)));
   if (id_ == 0) {
-    become(settings, words, streams, parent);
+    become(variables, words, streams, parent);
     const int error = errno;
     [[maybe_unused]] const auto written = ::write(problem.write_end->get(), &error, sizeof error);
     ::_exit(kNotStarted);
@@ -175,6 +184,10 @@ void Child::tell(int signal) const {
   if (!status_) ::kill(id_, signal);
 }
 
+void Child::tell_group(int signal) const {
+  if (!status_) ::kill(-id_, signal);
+}
+
 void Jobs::start(const Command& command, const fs::path& output, const fs::path& errors, int limit_s,
                  std::function<void(const JobEnd&)> ended) {
   const File out(made_file(output));
@@ -190,7 +203,7 @@ void Jobs::look() {
   const auto now = Clock::now();
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     if (const auto status = job->child->status()) {
-      JobEnd end{*status, seconds_since(job->began)};
+      JobEnd end{*status, std::chrono::duration<double>(now - job->began).count()};
       if (job->told && end.status != kKilled) end.status = kTimedOut;
       const auto ended = std::move(job->ended);
       job = jobs_.erase(job);
@@ -198,7 +211,7 @@ void Jobs::look() {
       continue;
     }
     if (job->deadline && now >= *job->deadline) {
-      job->child->tell(job->told ? SIGKILL : SIGTERM);
+      job->child->tell_group(job->told ? SIGKILL : SIGTERM);
       job->deadline = now + std::chrono::seconds(kKillAfter_s);
       job->told = true;
     }

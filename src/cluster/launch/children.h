@@ -54,6 +54,8 @@ class Child {
   /// Its status once it has ended: as a shell has it, 128 and the signal's number after a signal.
   [[nodiscard]] std::optional<int> status();
   void tell(int signal) const;
+  /// Also what it has started, as long as that is in its process group.
+  void tell_group(int signal) const;
 
  private:
   pid_t id_ = -1;

@@ -318,6 +318,23 @@ Command Launcher::command(const JobShape& shape, const std::vector<std::string>&
                 "'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them first on the "
                 "PATH, or use --launcher srun");
   }
+  return finished(std::move(command), program);
+}
+
+Command Launcher::command_in_allocation(const Words& words, const Words& program) const {
+  Command command{{}, {"srun"}};
+  command.words.insert(command.words.end(), kSrunOptions.begin(), kSrunOptions.end());
+  append(command.words, words);
+  return finished(std::move(command), program);
+}
+
+Command Launcher::command_here(int ranks, bool share_cores, const Words& program) const {
+  Command command{environment_, {"mpirun", "-np", std::to_string(ranks)}};
+  if (share_cores) command.words.emplace_back("--oversubscribe");
+  return finished(std::move(command), program);
+}
+
+Command Launcher::finished(Command command, const Words& program) const {
   append(command.words, settings_.mpi_options);
   append(command.words, program);
   return command;

@@ -57,10 +57,18 @@ class Launcher {
   /// of hosts cannot be written.
   [[nodiscard]] Command command(const JobShape& shape, const std::vector<std::string>& program) const;
 
+  /// In an allocation of Slurm, whose hosts and ranks srun knows; `words` are further options. And with so many ranks
+  /// on this host, which may share cores.
+  [[nodiscard]] Command command_in_allocation(const std::vector<std::string>& words,
+                                              const std::vector<std::string>& program) const;
+  [[nodiscard]] Command command_here(int ranks, bool share_cores, const std::vector<std::string>& program) const;
+
   /// What the launcher may take beyond the limit of a job.
   [[nodiscard]] int grace_s(const JobShape& shape) const;
 
  private:
+  [[nodiscard]] Command finished(Command command, const std::vector<std::string>& program) const;
+
   LaunchSettings settings_;
   Mpirun mpirun_ = Mpirun::kOther;
   std::vector<std::string> environment_;  // that mpirun needs here

@@ -8,8 +8,11 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "common/host/files.h"
 #include "common/host/hwloc_handles.h"
@@ -109,6 +112,18 @@ std::string current_binding() {
 int allowed_processing_units() {
   const Affinity affinity = read_affinity();
   return CPU_COUNT_S(affinity.size_bytes, affinity.set.get());
+}
+
+int allowed_cores() {
+  const Affinity affinity = read_affinity();
+  std::set<std::string> cores;
+  const int most = static_cast<int>(8 * affinity.size_bytes);
+  for (int unit = 0; unit < most; ++unit) {
+    if (!CPU_ISSET_S(static_cast<std::size_t>(unit), affinity.size_bytes, affinity.set.get())) continue;
+    const auto siblings = fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", unit);
+    cores.insert(read_first_line(siblings).value_or(std::to_string(unit)));
+  }
+  return static_cast<int>(cores.size());
 }
 
 NodeBinding node_binding(int numa_node, std::string_view binding, const std::filesystem::path& root) {

@@ -48,6 +48,10 @@ struct Processor {
 // The number of those processing units. Throws std::system_error.
 [[nodiscard]] int allowed_processing_units();
 
+// The number of cores that those belong to. If the kernel hides the topology, each of them counts as a core. Throws
+// std::system_error. Source: `thread_siblings_list` of Documentation/ABI/stable/sysfs-devices-system-cpu of Linux.
+[[nodiscard]] int allowed_cores();
+
 // The relation between this process's processing units and those of a NUMA node.
 enum class NodeBinding {
   kInside,   // it runs on the node only

@@ -11,7 +11,7 @@ struct LaunchOption {
   bool takes_value;
 };
 
-/// Those of scripts/run.sh. No program has an option of the same name.
+/// No program has an option of the same name.
 inline constexpr std::array kLaunchOptions = {LaunchOption{"--hosts", true},       LaunchOption{"--hostfile", true},
                                               LaunchOption{"-np", true},           LaunchOption{"--launcher", true},
                                               LaunchOption{"--mpi-options", true}, LaunchOption{"--dry-run", false}};
