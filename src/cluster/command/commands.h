@@ -22,7 +22,7 @@ namespace fabricbench::cluster {
 /// Draws bandwidth and latency against size: becomes scripts/plot.py.
 [[nodiscard]] ExitStatus plot_files(const std::vector<std::string>& arguments);
 
-/// Says what this host lacks: becomes scripts/doctor.sh.
+/// Says what this host lacks for which programs, and what mends it.
 [[nodiscard]] ExitStatus examine_host(const std::vector<std::string>& arguments);
 
 /// Records a baseline by several launches. Like all commands that are called like scripts, it prints its own errors,
@@ -47,6 +47,9 @@ struct LaunchWords {
 
 /// `; the nearest is --dry-run`: options that may be meant by one that does not exist, or nothing.
 [[nodiscard]] std::string nearest_launch_options(std::string_view given);
+
+/// The folder of this program, in which all others are.
+[[nodiscard]] std::string programs_folder();
 
 /// The path of a program of the suite: in the folder that --programs gives, else beside this one. Throws Error
 /// (kMissing).

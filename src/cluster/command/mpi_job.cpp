@@ -55,7 +55,8 @@ struct MpiType {
 MpiType mpi_type_of_srun(const std::string& program) {
   if (is_set("SLURM_MPI_TYPE")) return {};
   if (said_by({{}, {"ldd", program}}, kToAnswer_s).text.find("libmpi.so.40") == std::string::npos) return {};
-  const auto types = split_words(said_by({{}, {"srun", "--mpi=list"}}, kToAnswer_s, true).text);
+  const Said said = said_by({{}, {"srun", "--mpi=list"}}, kToAnswer_s);
+  const auto types = split_words(said.text + said.errors);
   const bool has_pmix = std::find(types.begin(), types.end(), "pmix") != types.end();
   return has_pmix ? MpiType{"--mpi=pmix", true} : MpiType{"", false};
 }
@@ -249,6 +250,11 @@ void set_options(MpiJob& job, const std::vector<std::string>& options) {
     if (name == "--launcher") job.launcher = value;
     if (name == "--mpi-options") job.mpi_options = value;
   }
+}
+
+Command command_of(const MpiJob& job) {
+  const Launcher launcher(choose_launcher(job));
+  return choose_job(job, launcher, hosts_of(job, launcher.is_srun())).command;
 }
 
 ExitStatus run_mpi_job(const MpiJob& job) {

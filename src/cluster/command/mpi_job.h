@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cluster/command/catalogue.h"
+#include "cluster/launch/launcher.h"
 #include "common/core/exit_status.h"
 
 namespace fabricbench::cluster {
@@ -24,6 +25,9 @@ struct MpiJob {
 
 /// Sets the options of a launch, as take_launch_options returns them. Throws UsageError with a wrong value.
 void set_options(MpiJob& job, const std::vector<std::string>& options);
+
+/// The command by which it is run. Throws Error.
+[[nodiscard]] Command command_of(const MpiJob& job);
 
 /// Runs it, and returns its status. Says on standard error what was chosen. Throws Error.
 [[nodiscard]] ExitStatus run_mpi_job(const MpiJob& job);

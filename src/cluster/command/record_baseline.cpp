@@ -22,11 +22,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kForAnEnd{25};  // of a launch, also for fabricbench run to end ranks by force
-constexpr milliseconds kLook{1000};
+constexpr milliseconds kLookAtLaunch{1000};
 constexpr int kInterrupted = 130;
 constexpr int kMostLaunches = 9999;
 
-constexpr const char* kUsage = R"(usage: scripts/record_baseline.sh [OPTION]... FILE -- COMMAND...
+constexpr const char* kRecordBaselineHelp = R"(usage: scripts/record_baseline.sh [OPTION]... FILE -- COMMAND...
 
 Runs COMMAND several times with '--record FILE' behind it, so that the baseline
 in FILE knows by how much launches differ.
@@ -93,7 +93,7 @@ std::optional<Settings> read_settings(CommandOptions& options, const std::vector
 std::optional<int> wait_for(Child& launch, Signals& signals, seconds most, bool& interrupted) {
   const auto deadline = Clock::now() + most;
   while (!launch.status() && Clock::now() < deadline) {
-    const auto told = signals.wait(kLook);
+    const auto told = signals.wait(kLookAtLaunch);
     if (told == SIGINT || told == SIGTERM) {
       interrupted = true;
       break;
@@ -118,7 +118,7 @@ int launch(const Settings& settings, Signals& signals, bool& interrupted) {
 bool pause(seconds most, Signals& signals) {
   const auto until = Clock::now() + most;
   while (Clock::now() < until) {
-    const auto told = signals.wait(kLook);
+    const auto told = signals.wait(kLookAtLaunch);
     if (told == SIGINT || told == SIGTERM) return false;
   }
   return true;
@@ -154,7 +154,7 @@ int record(const Settings& settings, const CalledAs& called) {
 }  // namespace
 
 ExitStatus record_baseline(const std::vector<std::string>& arguments) {
-  CommandOptions options(CalledAs("record_baseline"), kUsage);
+  CommandOptions options(CalledAs("record_baseline"), kRecordBaselineHelp);
   return static_cast<ExitStatus>(run_tool(options.called().name, [&] {
     const auto settings = read_settings(options, arguments);
     return settings ? static_cast<ExitStatus>(record(*settings, options.called())) : ExitStatus::kOk;

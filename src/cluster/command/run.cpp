@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPython = ".py";
 
-constexpr std::string_view kUsage = R"(usage: fabricbench run [OPTION]... PROGRAM [ARGUMENT]...
+constexpr std::string_view kRunHelp = R"(usage: fabricbench run [OPTION]... PROGRAM [ARGUMENT]...
        fabricbench PROGRAM [ARGUMENT | OPTION]... [-- ARGUMENT...]
 
 Runs a program of the suite, through srun in an allocation of Slurm, else
@@ -57,12 +57,6 @@ measured; twice, at once.
 Exit status: that of the program; 1 the output cannot be written, 2 usage, 3
 something needed is missing; 128 and the signal's number after a signal.
 )";
-
-/// The folder of this program, in which all others are.
-std::string programs_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
 
 /// The path of a script. Throws Error (kMissing).
 std::string find_script(std::string_view file) {
@@ -171,6 +165,11 @@ ExitStatus launch(const CatalogueEntry& entry, const std::vector<std::string>& o
 
 }  // namespace
 
+std::string programs_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
 std::string find_program(std::string_view name, const std::string& given_folder) {
   if (given_folder.empty()) return path_of_program(name);
   const fs::path path = fs::absolute(fs::path(given_folder) / name).lexically_normal();
@@ -248,7 +247,7 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   if (words.others.empty()) throw UsageError("run needs the name of a program; 'fabricbench list' has them");
   const std::string name = words.others.front();
   if (asks_for_help(name)) {
-    fmt::print("{}", kUsage);
+    fmt::print("{}", kRunHelp);
     return ExitStatus::kOk;
   }
   const CatalogueEntry* entry = find_entry(name);
@@ -271,10 +270,6 @@ ExitStatus report_files(const std::vector<std::string>& arguments) {
 
 ExitStatus plot_files(const std::vector<std::string>& arguments) {
   become_script("plot.py", "fabricbench plot", arguments);
-}
-
-ExitStatus examine_host(const std::vector<std::string>& arguments) {
-  become_script("doctor.sh", "fabricbench doctor", arguments);
 }
 
 }  // namespace fabricbench::cluster

@@ -97,7 +97,7 @@ void become(std::vector<char*>& variables, const std::vector<char*>& words, cons
   const int input = ::open("/dev/null", O_RDONLY);
   // First out of the way of each other: an output may be descriptor 2.
   const int output = ::fcntl(streams.output, F_DUPFD, 10);
-  const int errors = ::fcntl(streams.merged ? streams.output : streams.errors, F_DUPFD, 10);
+  const int errors = ::fcntl(streams.errors, F_DUPFD, 10);
   ::dup2(input, 0);
   ::dup2(output, 1);
   ::dup2(errors, 2);
@@ -242,34 +242,41 @@ void Jobs::end_all() {
   }
 }
 
-Said said_by(const Command& command, int limit_s, bool errors) {
+Said said_by(const Command& command, int limit_s) {
+  constexpr int kLook_ms = 50;  // a grandchild may hold a pipe open
+  constexpr std::chrono::seconds kToEnd{10};
   Said said;
-  Pipe pipe;
-  const File nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  std::unique_ptr<Child> child;
+  Pipe output;
+  Pipe errors;
+  std::optional<Child> child;
   try {
-    child = std::make_unique<Child>(command, Streams{pipe.write_end->get(), nothing.get(), errors});
+    child.emplace(command, Streams{output.write_end->get(), errors.write_end->get()});
   } catch (const Error&) {
-    return {kNotStarted, ""};
+    return {kNotStarted, "", ""};
   }
-  pipe.write_end->close();
-  const auto deadline = Clock::now() + std::chrono::seconds(limit_s);
+  output.write_end->close();
+  errors.write_end->close();
+  std::array<pollfd, 2> readable{pollfd{output.read_end->get(), POLLIN, 0}, pollfd{errors.read_end->get(), POLLIN, 0}};
+  const std::array texts{&said.text, &said.errors};
   std::array<char, 4096> buffer{};
-  pollfd readable{pipe.read_end->get(), POLLIN, 0};
+  auto deadline = Clock::now() + std::chrono::seconds(limit_s);
+  bool told = false;
   while (true) {
-    constexpr int kLook_ms = 50;  // a grandchild may hold the pipe open
     const bool has_ended = child->status().has_value();
-    if (::poll(&readable, 1, kLook_ms) > 0) {
-      const ssize_t got = ::read(readable.fd, buffer.data(), buffer.size());
-      if (got > 0) said.text.append(buffer.data(), static_cast<std::size_t>(got));
-      if (got > 0 || (got < 0 && errno == EINTR)) continue;
-      readable.fd = -1;  // all has been said
-    } else if (has_ended) {
-      break;
+    if (::poll(readable.data(), readable.size(), kLook_ms) == 0 && has_ended) break;
+    for (std::size_t stream = 0; stream < readable.size(); ++stream) {
+      if ((readable[stream].revents & (POLLIN | POLLHUP)) == 0) continue;
+      const ssize_t got = ::read(readable[stream].fd, buffer.data(), buffer.size());
+      if (got > 0) texts[stream]->append(buffer.data(), static_cast<std::size_t>(got));
+      if (got == 0) readable[stream].fd = -1;  // all has been said
     }
-    if (Clock::now() >= deadline) return {kTimedOut, said.text};  // which kills it
+    if (Clock::now() < deadline) continue;
+    child->tell_group(told ? SIGKILL : SIGTERM);
+    if (told) break;
+    told = true;
+    deadline = Clock::now() + kToEnd;
   }
-  said.status = *child->status();
+  said.status = told ? kTimedOut : *child->status();
   return said;
 }
 

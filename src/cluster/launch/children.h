@@ -36,7 +36,6 @@ class Signals {
 struct Streams {
   int output = 1;  ///< descriptors of this process
   int errors = 2;
-  bool merged = false;  ///< standard error goes where standard output does
 };
 
 /// One process, in a process group of its own, without input. It gets SIGTERM when this process has ended, whatever
@@ -103,13 +102,13 @@ class Jobs {
   std::list<Job> jobs_;
 };
 
-/// What a short command prints on standard output, and with `errors` on standard error, and its status; kTimedOut after
-/// `limit_s`.
+/// What a short command prints, and its status; kTimedOut after `limit_s`, and 127 where it cannot be started.
 struct Said {
   int status = 0;
-  std::string text;
+  std::string text;    ///< on standard output
+  std::string errors;  ///< on standard error
 };
-[[nodiscard]] Said said_by(const Command& command, int limit_s, bool errors = false);
+[[nodiscard]] Said said_by(const Command& command, int limit_s);
 
 /// A folder for files of this process, below $TMPDIR or /tmp; it is removed at the end.
 class WorkFolder {
