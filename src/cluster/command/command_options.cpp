@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/command/commands.h"
 #include "cluster/launch/launcher.h"
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
@@ -43,7 +44,8 @@ CalledAs::CalledAs(std::string_view command) : name(fmt::format("fabricbench {}"
 
 CommandOptions::CommandOptions(CalledAs called, std::string usage)
     : called_(std::move(called)), usage_(std::move(usage)) {
-  if (!called_.name.starts_with("fabricbench ")) return;
+  const bool is_installed = programs_folder().ends_with("libexec/fabricbench");  // where nobody types a script
+  if (!called_.name.starts_with("fabricbench ") && !is_installed) return;
   usage_ = std::regex_replace(usage_, std::regex("scripts/([a-z_]+)\\.sh"), "fabricbench $1");
   usage_ = std::regex_replace(usage_, std::regex("build/fabricbench"), "fabricbench");
 }

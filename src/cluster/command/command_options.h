@@ -20,7 +20,7 @@ struct CalledAs {
 class CommandOptions {
  public:
   /// `usage`: the whole help text. Scripts in it are written as they lie in the sources, `scripts/accept.sh`; where the
-  /// command is called as one of fabricbench, they become `fabricbench accept`.
+  /// command is called as one of fabricbench, or is installed, they become `fabricbench accept`.
   CommandOptions(CalledAs called, std::string usage);
 
   /// An option without a value; `--name` or `-n`. Several may have the same `take`.
