@@ -52,8 +52,8 @@ Exit status: 0 nothing is missing that every program needs, 2 usage, 3 something
 is, 7 it could not be found out.
 )";
 
-constexpr int kProbe_s = 60;  // for a program that measures one message
-constexpr int kAnswer_s = 30;
+constexpr int kProbeSeconds = 60;  // for a program that measures one message
+constexpr int kAnswerSeconds = 30;
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kTextColumn = 29;
 constexpr std::uint64_t kLeastShared = std::uint64_t{256} << 20;
@@ -159,7 +159,7 @@ std::string first_line_of(const std::string& text, std::string_view beginning) {
 
 /// What a program says of itself, or else what its launcher says.
 std::string complaint_of(std::string_view program, const std::string& errors) {
-  const std::string own = first_line_of(errors, fmt::format("{}: ", program));
+  std::string own = first_line_of(errors, fmt::format("{}: ", program));
   if (!own.empty()) return own;
   std::istringstream lines(errors);
   for (std::string line; std::getline(lines, line);) {
@@ -187,7 +187,7 @@ void Examination::probe(std::string_view name, State otherwise, const std::strin
   if (start == StartedAs::kEachHost) job.ranks = 1;
   Said said;
   try {
-    said = said_by(start == StartedAs::kAlone ? Command{{}, job.program} : command_of(job), kProbe_s);
+    said = said_by(start == StartedAs::kAlone ? Command{{}, job.program} : command_of(job), kProbeSeconds);
   } catch (const Error& error) {
     said = {static_cast<int>(error.status()), "", fmt::format("{}: {}\n", program, error.what())};
   }
@@ -202,7 +202,7 @@ void Examination::probe(std::string_view name, State otherwise, const std::strin
     tell(State::kOk, name,
          fmt::format("{} works{}", program, library == std::string::npos ? "" : ", on " + backend.substr(library + 2)));
   } else if (said.status == kTimedOut) {
-    tell(State::kUnknown, name, fmt::format("{} did not end within {} s{}", program, kProbe_s, because));
+    tell(State::kUnknown, name, fmt::format("{} did not end within {} s{}", program, kProbeSeconds, because));
   } else if (said.status != static_cast<int>(ExitStatus::kMissing)) {
     // Open MPI wants an agent even where all ranks are here.
     tell(State::kUnknown, name, fmt::format("{} ended with status {}{}", program, said.status, because),
@@ -220,7 +220,7 @@ void Examination::check_programs() {
     tell(State::kNeeded, "programs", fmt::format("there is no all_reduce_perf in {}", folder_), "make");
     return;
   }
-  const Said said = said_by({{}, {"ldd", path_of("all_reduce_perf")}}, kAnswer_s);
+  const Said said = said_by({{}, {"ldd", path_of("all_reduce_perf")}}, kAnswerSeconds);
   std::vector<std::string> lacking;
   std::istringstream lines(said.text + said.errors);
   for (std::string line; std::getline(lines, line);) {
@@ -245,7 +245,7 @@ void Examination::check_launcher() {
     return;
   }
   const Launcher launcher({});
-  std::string version = said_by({{}, {"mpirun", "--version"}}, kAnswer_s).text;
+  std::string version = said_by({{}, {"mpirun", "--version"}}, kAnswerSeconds).text;
   version.erase(std::min(version.find('\n'), version.size()));
   if (launcher.mpirun() == Mpirun::kHydra) version = "hydra (MPICH, Intel MPI or MVAPICH)";
   if (version.empty()) {
@@ -345,7 +345,7 @@ void Examination::check_memory_of_rdma() {
 /// By the python3 on the PATH, or by the system's, which packages install into.
 bool can_import(const std::string& modules) {
   const auto by = [&](const std::string& python) {
-    return said_by({{}, {python, "-c", "import " + modules}}, kAnswer_s).status == 0;
+    return said_by({{}, {python, "-c", "import " + modules}}, kAnswerSeconds).status == 0;
   };
   return by("python3") || by("/usr/bin/python3");
 }

@@ -27,7 +27,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr int kToAnswer_s = 30;  // for srun to list what it has
+constexpr int kSrunAnswersSeconds = 30;  // for srun to list what it has
 
 void say(std::string_view text) {
   const std::string line = fmt::format("fabricbench: {}\n", text);
@@ -54,8 +54,8 @@ struct MpiType {
 };
 MpiType mpi_type_of_srun(const std::string& program) {
   if (is_set("SLURM_MPI_TYPE")) return {};
-  if (said_by({{}, {"ldd", program}}, kToAnswer_s).text.find("libmpi.so.40") == std::string::npos) return {};
-  const Said said = said_by({{}, {"srun", "--mpi=list"}}, kToAnswer_s);
+  if (said_by({{}, {"ldd", program}}, kSrunAnswersSeconds).text.find("libmpi.so.40") == std::string::npos) return {};
+  const Said said = said_by({{}, {"srun", "--mpi=list"}}, kSrunAnswersSeconds);
   const auto types = split_words(said.text + said.errors);
   const bool has_pmix = std::find(types.begin(), types.end(), "pmix") != types.end();
   return has_pmix ? MpiType{"--mpi=pmix", true} : MpiType{"", false};

@@ -85,6 +85,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& settin
   for (char** variable = ::environ; *variable != nullptr; ++variable) add(*variable);
   std::for_each(settings.begin(), settings.end(), add);
   std::vector<std::string> all;
+  all.reserve(texts.size());
   for (const auto& [name, text] : texts) all.push_back(text);
   return all;
 }
@@ -195,8 +196,8 @@ void Jobs::start(const Command& command, const fs::path& output, const fs::path&
   const auto began = Clock::now();
   std::optional<Clock::time_point> deadline;
   if (limit_s > 0) deadline = began + std::chrono::seconds(limit_s);
-  jobs_.push_back(
-      {std::make_unique<Child>(command, Streams{out.get(), err.get()}), began, deadline, false, std::move(ended)});
+  auto child = std::make_unique<Child>(command, Streams{out.get(), err.get()});
+  jobs_.push_back({std::move(child), began, deadline, false, std::move(ended)});
 }
 
 void Jobs::look() {
@@ -243,7 +244,7 @@ void Jobs::end_all() {
 }
 
 Said said_by(const Command& command, int limit_s) {
-  constexpr int kLook_ms = 50;  // a grandchild may hold a pipe open
+  constexpr int kLookMs = 50;  // a grandchild may hold a pipe open
   constexpr std::chrono::seconds kToEnd{10};
   Said said;
   Pipe output;
@@ -263,7 +264,7 @@ Said said_by(const Command& command, int limit_s) {
   bool told = false;
   while (true) {
     const bool has_ended = child->status().has_value();
-    if (::poll(readable.data(), readable.size(), kLook_ms) == 0 && has_ended) break;
+    if (::poll(readable.data(), readable.size(), kLookMs) == 0 && has_ended) break;
     for (std::size_t stream = 0; stream < readable.size(); ++stream) {
       if ((readable[stream].revents & (POLLIN | POLLHUP)) == 0) continue;
       const ssize_t got = ::read(readable[stream].fd, buffer.data(), buffer.size());

@@ -27,7 +27,7 @@ constexpr std::string_view kFedoraMpi = "/usr/lib64/openmpi";
 /// A step beside others, which ends with its first lost rank.
 constexpr std::array kSrunOptions = {"--overlap", "--kill-on-bad-exit=1"};
 
-constexpr int kToAnswer_s = 30;  // for a command that asks a launcher or a driver
+constexpr int kToAnswerSeconds = 30;  // for a command that asks a launcher or a driver
 
 constexpr std::array<std::string_view, 4> kForwardedNames = {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
                                                              "FABRICBENCH_RUN"};
@@ -77,7 +77,7 @@ std::vector<std::string> find_mpirun() {
 }
 
 Mpirun kind_of_mpirun() {
-  const std::string version = said_by({{}, {"mpirun", "--version"}}, kToAnswer_s).text;
+  const std::string version = said_by({{}, {"mpirun", "--version"}}, kToAnswerSeconds).text;
   const auto names = [&](std::string_view word) { return version.find(word) != std::string::npos; };
   if (names("Open MPI") || names("OpenRTE")) return Mpirun::kOpenMpi;
   if (names("HYDRA") || names("Hydra") || names("Intel(R) MPI") || names("MVAPICH")) return Mpirun::kHydra;
@@ -265,7 +265,7 @@ std::vector<std::string> forwarded_variables() {
 }
 
 int count_gpus() {
-  const std::string listed = said_by({{}, {"nvidia-smi", "--list-gpus"}}, kToAnswer_s).text;
+  const std::string listed = said_by({{}, {"nvidia-smi", "--list-gpus"}}, kToAnswerSeconds).text;
   std::istringstream lines(listed);
   int count = 0;
   for (std::string line; std::getline(lines, line);) {

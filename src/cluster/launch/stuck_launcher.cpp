@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-constexpr int kStays_s = 20;              // an agent that is there for so long stays as long as its daemon
-constexpr int kAlone_s = 10;              // for a launcher to end after its ranks
-constexpr int kToStart_s = 30;            // for a launcher on this host to start a rank
-constexpr int kLooks_s = 5;               // between looks for hosts that are out of reach
+constexpr int kStaysSeconds = 20;         // an agent that is there for so long stays as long as its daemon
+constexpr int kAloneSeconds = 10;         // for a launcher to end after its ranks
+constexpr int kToStartSeconds = 30;       // for a launcher on this host to start a rank
+constexpr int kLooksSeconds = 5;          // between looks for hosts that are out of reach
 constexpr unsigned kResent = 7;           // packets, the last one after some 25 s, before a host counts as that
 constexpr milliseconds kSlowPause{2000};  // once it has ranks or daemons
 
@@ -151,13 +151,13 @@ void StuckLauncher::find_ranks_of_srun() {
 std::optional<StuckLauncher::Limit> StuckLauncher::limit() {
   const bool is_bounded = job_.ranks_end_s > 0;
   const std::string ended = job_.by_srun || job_.on_hosts ? "its ranks here ended" : "its ranks ended";
-  if (stays_ && children_.empty()) return Limit{kAlone_s, ended};
-  if (had_ranks_ && ranks_here_ == 0 && is_bounded) return Limit{job_.ranks_end_s + kAlone_s, ended};
+  if (stays_ && children_.empty()) return Limit{kAloneSeconds, ended};
+  if (had_ranks_ && ranks_here_ == 0 && is_bounded) return Limit{job_.ranks_end_s + kAloneSeconds, ended};
   if (stays_ && daemons_ < most_daemons_ && ranks_here_ == 0 && is_bounded) {
-    return Limit{job_.ranks_end_s + kAlone_s, "the daemon of a host ended"};
+    return Limit{job_.ranks_end_s + kAloneSeconds, "the daemon of a host ended"};
   }
   if (job_.all_here && !had_ranks_ && is_bounded) {
-    return Limit{std::max(job_.ranks_end_s, kToStart_s) + kAlone_s, "it began without any rank"};
+    return Limit{std::max(job_.ranks_end_s, kToStartSeconds) + kAloneSeconds, "it began without any rank"};
   }
   return std::nullopt;
 }
@@ -172,7 +172,7 @@ std::optional<std::string> StuckLauncher::why() {
   had_ranks_ = had_ranks_ || ranks_here_ > 0;
   most_daemons_ = std::max(most_daemons_, daemons_);
   // An agent may end before its daemon, and does so at once.
-  if (!job_.by_srun && (job_.on_hosts ? daemons_ > 0 && seconds_since(began_) >= kStays_s : ranks_here_ > 0)) {
+  if (!job_.by_srun && (job_.on_hosts ? daemons_ > 0 && seconds_since(began_) >= kStaysSeconds : ranks_here_ > 0)) {
     stays_ = true;
   }
   if (had_ranks_ || stays_) pause_ = kSlowPause;
@@ -181,7 +181,7 @@ std::optional<std::string> StuckLauncher::why() {
   if (limit && seconds_since(since_) >= limit->seconds) {
     return fmt::format("although {} {} s ago", limit->what, seconds_since(since_));
   }
-  if (job_.on_hosts && seconds_since(looked_) >= kLooks_s) {
+  if (job_.on_hosts && seconds_since(looked_) >= kLooksSeconds) {
     looked_ = Clock::now();
     if (has_lost_host(launcher_)) return "with a host that is out of reach";
   }
