@@ -108,6 +108,21 @@ own_programs() {
     fi
 }
 
+# become_command NAME WORD...: becomes a command of fabricbench, of the folder that --programs gives or that own_programs has.
+become_command() {
+    local folder=${FABRICBENCH_PROGRAMS_FOLDER:-$(own_programs)} word before=
+    for word in "$@"; do
+        [[ $before != --programs ]] || folder=$word
+        [[ $word != --programs=* ]] || folder=${word#*=}
+        [[ $word != -- ]] || break
+        before=$word
+    done
+    [[ -x $folder/fabricbench ]] || die "$kMissing" \
+        "there is no program fabricbench in $folder; build it (make), or give its folder with --programs"
+    [[ $own_call == "fabricbench "* ]] || export FABRICBENCH_COMMAND=$0
+    exec "$folder/fabricbench" "$@"
+}
+
 is_root() { [[ $(id -u) -eq 0 ]]; }
 
 # in_columns COLUMN TEXT: the text of an option that begins at COLUMN, in lines of up to 80 columns.

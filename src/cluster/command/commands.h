@@ -25,6 +25,9 @@ namespace fabricbench::cluster {
 /// Says what this host lacks: becomes scripts/doctor.sh.
 [[nodiscard]] ExitStatus examine_host(const std::vector<std::string>& arguments);
 
+/// Measures one pair of hosts.
+[[nodiscard]] ExitStatus check_node_pair(const std::vector<std::string>& arguments);
+
 /// Prints the catalogue of programs by the question that they answer.
 [[nodiscard]] ExitStatus list_entries(const std::vector<std::string>& arguments);
 

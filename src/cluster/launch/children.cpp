@@ -190,7 +190,7 @@ void Jobs::look() {
   const auto now = Clock::now();
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     if (const auto status = job->child->status()) {
-      JobEnd end{*status, seconds_since(job->began)};
+      JobEnd end{*status, seconds_since(job->began), is_ending_};
       if (job->told && end.status != kKilled) end.status = kTimedOut;
       const auto ended = std::move(job->ended);
       job = jobs_.erase(job);
@@ -222,11 +222,13 @@ std::optional<int> Jobs::step(milliseconds most) {
 }
 
 void Jobs::end_all() {
+  is_ending_ = true;
   for (Job& job : jobs_) job.deadline = Clock::now();
   while (!jobs_.empty()) {
     look();
     if (!jobs_.empty()) std::ignore = signals_.wait(milliseconds(50));
   }
+  is_ending_ = false;
 }
 
 Said said_by(const Command& command, int limit_s, bool errors) {

@@ -67,6 +67,7 @@ inline constexpr int kKilled = 137;    ///< and had to be killed
 struct JobEnd {
   int status = 0;  ///< its own, kTimedOut, or kKilled
   double seconds = 0;
+  bool broken_off = false;  ///< by end_all()
 };
 
 /// Jobs that run at the same time, each within its limit.
@@ -99,6 +100,7 @@ class Jobs {
 
   Signals& signals_;
   std::list<Job> jobs_;
+  bool is_ending_ = false;
 };
 
 /// What a short command prints on standard output, and with `errors` on standard error, and its status; kTimedOut after

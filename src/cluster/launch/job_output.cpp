@@ -86,7 +86,7 @@ std::string first_paragraph(std::string_view block) {
     if (without_spaces(line).empty()) break;
     paragraph += fmt::format("{} ", line);
   }
-  return one_line(paragraph);
+  return cleaned_line(paragraph);
 }
 
 std::string said_by_launcher(Texts texts) {
@@ -137,7 +137,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string one_line(std::string_view text) {
+std::string cleaned_line(std::string_view text) {
   constexpr std::size_t kLongest = 400;  // characters
   constexpr std::string_view kDots = "...";
   std::string line;
@@ -167,7 +167,7 @@ void for_each_record(std::string_view text,
   }
 }
 
-std::string short_name(std::string_view host) {
+std::string short_host_name(std::string_view host) {
   std::string name = in_small_letters(host.substr(host.rfind('@') + 1));
   if (name.starts_with('[')) name.erase(0, 1);
   if (name.ends_with(']')) name.pop_back();
@@ -181,7 +181,7 @@ std::string said_by_agent(Texts texts, std::span<const std::string_view> without
     for (const std::string_view line : blocks_of(text).outside) {
       if (without_spaces(line).empty() || line.starts_with('{') || line.starts_with('#')) continue;
       if (begins_with_one_of(line, without)) continue;
-      if (in_small_letters(line).find("warning") == std::string::npos) return one_line(line);
+      if (in_small_letters(line).find("warning") == std::string::npos) return cleaned_line(line);
     }
   }
   return "";
@@ -191,7 +191,7 @@ std::string first_complaint(std::string_view program, Texts texts) {
   const std::string beginning = in_small_letters(program) + ": ";
   for (const std::string_view text : texts) {
     for (const std::string_view line : lines_of(text)) {
-      if (!line.starts_with('{') && is_complaint_of(beginning, line)) return one_line(line);
+      if (!line.starts_with('{') && is_complaint_of(beginning, line)) return cleaned_line(line);
     }
   }
   return said_by_launcher(texts);

@@ -23,7 +23,7 @@ inline constexpr int kMpirunTimedOut = 110;  ///< status of Open MPI's mpirun af
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
 /// One line without control characters, short enough for a table.
-[[nodiscard]] std::string one_line(std::string_view text);
+[[nodiscard]] std::string cleaned_line(std::string_view text);
 
 /// Calls `take` for each line of JSON, with its kind and a reader that is open there. A launcher may have put text
 /// before one, or truncated it; a line that cannot be read is left out, also where `take` finds that.
@@ -31,7 +31,7 @@ void for_each_record(std::string_view text,
                      const std::function<void(const std::string& kind, record::LineReader& reader)>& take);
 
 /// The part of a host's name to compare: node01 for alice@node01.cluster; an address as a whole.
-[[nodiscard]] std::string short_name(std::string_view host);
+[[nodiscard]] std::string short_host_name(std::string_view host);
 
 /// The first line of the launch agent or of srun that does not begin with these words; empty if there is none.
 [[nodiscard]] std::string said_by_agent(Texts texts, std::span<const std::string_view> without = {});
