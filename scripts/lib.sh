@@ -108,8 +108,8 @@ own_programs() {
     fi
 }
 
-# become_command NAME WORD...: becomes a command of fabricbench, of the folder that --programs gives or that own_programs has.
-become_command() {
+# programs_of WORD...: prints the folder of the programs: what --programs gives among the words, or own_programs.
+programs_of() {
     local folder=${FABRICBENCH_PROGRAMS_FOLDER:-$(own_programs)} word before=
     for word in "$@"; do
         [[ $before != --programs ]] || folder=$word
@@ -119,6 +119,13 @@ become_command() {
     done
     [[ -x $folder/fabricbench ]] || die "$kMissing" \
         "there is no program fabricbench in $folder; build it (make), or give its folder with --programs"
+    echo "$folder"
+}
+
+# become_command NAME WORD...: becomes a command of fabricbench.
+become_command() {
+    local folder
+    folder=$(programs_of "$@")
     [[ $own_call == "fabricbench "* ]] || export FABRICBENCH_COMMAND=$0
     exec "$folder/fabricbench" "$@"
 }

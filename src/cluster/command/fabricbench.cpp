@@ -33,7 +33,9 @@ constexpr std::array kCommands = {
     Command{"plot", "draw bandwidth and latency against message size", plot_files},
     Command{"compare", "compare runs with baselines or with other runs", compare_files},
     Command{"report", "draw a page of results, for a browser", report_files},
-    Command{"check_node_pair", "", check_node_pair},  // in the catalogue
+    Command{"check_node_pair", "", check_node_pair},  // in the catalogue, as the next one
+    Command{"sweep_pairs", "", sweep_pairs},
+    Command{"sweep", "", sweep_pairs},
 };
 
 std::string help() {

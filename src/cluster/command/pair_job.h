@@ -60,6 +60,8 @@ struct PairJob {
   std::string rail;             ///< empty: none was given; several, `A,B`, where share_a_job
   std::int64_t round = 0;       ///< for the record, like the next one
   std::int64_t concurrent = 1;  ///< pairs at the same time
+
+  bool operator==(const PairJob&) const = default;
 };
 
 /// The end of a job, when its readings are in the records.
