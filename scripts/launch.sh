@@ -1,12 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # read by the scripts that source this one; set by lib.sh
-# Finds programs and starts jobs for the scripts that measure pairs of hosts: `source` it after lib.sh.
-
-# The benchmarks of a pair of hosts, by library.
-readonly kMpiTests=(pairwise_bw send_recv_bibw send_recv_bw)
-readonly kTcpTests=(tcp_bibw tcp_bw)
-readonly kVerbsTests=(rdma_write_bw rdma_read_bw rdma_send_bw)
-readonly kGpuTests=(sendrecv_perf)
+# Finds programs and starts jobs: `source` it after lib.sh.
 
 # Environment variables that remote ranks need: settings of MPI, NCCL and their transports, and library paths. Without
 # those that a launcher sets for the ranks of its own job.
@@ -74,14 +68,6 @@ is_one_of() {
 # whole_number OPTION VALUE LEAST
 whole_number() {
     [[ $2 =~ ^[0-9]{1,9}$ && $((10#$2)) -ge $3 ]] || die "$kUsage" "$1 '$2' is not a whole number of $3 or more"
-}
-
-# Whether a rail's name is an RDMA device and not a network interface. This host may not have it.
-is_rdma_device() {
-    local name=${1%%:*}
-    if [[ -e /sys/class/infiniband/$name ]]; then return 0; fi
-    if [[ -e /sys/class/net/$name ]]; then return 1; fi
-    [[ $name =~ ^(mlx[45]_|bnxt_re|irdma|hfi1_|qedr|rdmap|roce|rxe|siw|erdma|hns_|ionic_) ]]
 }
 
 # Reads launcher and agent, like the functions below.
@@ -200,50 +186,4 @@ choose_srun() {
         launch+=(--distribution=arbitrary)
     fi
     if ((seconds > 0)); then launch+=(--time=$((seconds / 60)):$((seconds % 60))); fi
-}
-
-# share_a_job RAIL...: whether one job can measure these rails, which are several. The RDMA programs take a device for each
-# rank, and one port for all; other tests choose their adapter for a whole process, and their ranks meet over it. Reads test.
-share_a_job() {
-    local rail
-    [[ $test == rdma_* && $# -gt 1 ]] || return 1
-    for rail in "$@"; do
-        [[ ${rail#"${rail%%:*}"} == "${1#"${1%%:*}"}" ]] || return 1
-    done
-}
-
-# Passes the rail to the benchmark in options, or to its library in environment variables. Reads test and rail, which may
-# be several, A,B,... that share a job: these are measured one after the other, since all at once may be bound by the
-# hosts' memory or PCIe, which would hide a slow NIC.
-choose_rail() {
-    local port=
-    if is_one_of "$test" "${kVerbsTests[@]}"; then
-        [[ $rail != *:* ]] || port=${rail##*:}
-        if [[ $rail == *,* ]]; then
-            options+=(--devices "${rail//:"$port"/}" --concurrent 1)
-        else
-            options+=(-d "${rail%%:*}")
-        fi
-        options+=(${port:+-i "$port"})
-    elif is_one_of "$test" "${kTcpTests[@]}"; then
-        options+=(--interface "$rail")
-    elif is_rdma_device "$rail"; then
-        export NCCL_IB_HCA="=$rail" UCX_NET_DEVICES=$rail
-        [[ $rail == *:* ]] || UCX_NET_DEVICES+=:1
-    elif [[ $rail == */* ]]; then # a network, supported only by Open MPI's TCP
-        export OMPI_MCA_btl_tcp_if_include=$rail
-    else
-        export OMPI_MCA_btl_tcp_if_include=$rail UCX_NET_DEVICES=$rail FI_TCP_IFACE=$rail NCCL_SOCKET_IFNAME="=$rail"
-    fi
-}
-
-# seconds_in_words SECONDS: sets in_words.
-seconds_in_words() {
-    if (($1 < 120)); then
-        in_words="$1 s"
-    elif (($1 < 7200)); then
-        in_words="$((($1 + 30) / 60)) min"
-    else
-        in_words="$(($1 / 3600)) h $(($1 % 3600 / 60)) min"
-    fi
 }

@@ -108,9 +108,26 @@ own_programs() {
     fi
 }
 
-# become_command NAME WORD...: becomes the command `fabricbench NAME`, which takes the name of this script.
+# programs_of WORD...: prints the folder of the programs: what --programs gives among the words, or own_programs.
+programs_of() {
+    local folder=${FABRICBENCH_PROGRAMS_FOLDER:-$(own_programs)} word before=
+    for word in "$@"; do
+        [[ $before != --programs ]] || folder=$word
+        [[ $word != --programs=* ]] || folder=${word#*=}
+        [[ $word != -- ]] || break
+        before=$word
+    done
+    [[ -x $folder/fabricbench ]] || die "$kMissing" \
+        "there is no program fabricbench in $folder; build it (make), or give its folder with --programs"
+    echo "$folder"
+}
+
+# become_command NAME WORD...: becomes a command of fabricbench.
 become_command() {
-    FABRICBENCH_COMMAND=$0 exec "$(own_programs)/fabricbench" "$@"
+    local folder
+    folder=$(programs_of "$@")
+    [[ $own_call == "fabricbench "* ]] || export FABRICBENCH_COMMAND=$0
+    exec "$folder/fabricbench" "$@"
 }
 
 is_root() { [[ $(id -u) -eq 0 ]]; }

@@ -15,6 +15,7 @@ PROGRAMS = os.environ["FABRICBENCH_PROGRAMS"]
 class SweepScriptTest(unittest.TestCase):
 
     LAUNCHER = ""
+    COMMAND = [str(SCRIPT)]
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -26,9 +27,10 @@ class SweepScriptTest(unittest.TestCase):
         launcher.chmod(0o755)
 
     def start(self, *arguments):
-        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder)}
+        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
+                       "FABRICBENCH_COMMAND": "" if self.COMMAND == [str(SCRIPT)] else str(SCRIPT)}
         environment.pop("SLURM_JOB_NODELIST", None)
-        return subprocess.Popen([str(SCRIPT), "--programs", PROGRAMS, "--records", str(self.records), *arguments],
+        return subprocess.Popen([*self.COMMAND, "--programs", PROGRAMS, "--records", str(self.records), *arguments],
                                 env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                 text=True)
 

@@ -6,6 +6,7 @@ tests/cluster has the script on hosts.
 import collections
 import fcntl
 import json
+import os
 import signal
 import time
 
@@ -226,3 +227,9 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
                 self.assertEqual(status, 2, out + err)
                 self.assertIn(words, err)
                 self.assertFalse(self.records.exists())
+
+
+class SweepCommand(SweepScript):  # 2 ranks, 9 s
+    """The same without GNU parallel: fabricbench sweep."""
+
+    COMMAND = [os.path.join(PROGRAMS, "fabricbench"), "sweep"]

@@ -29,6 +29,12 @@ namespace fabricbench::cluster {
 /// with the name by which it was called.
 [[nodiscard]] ExitStatus record_baseline(const std::vector<std::string>& arguments);
 
+/// Measures one pair of hosts.
+[[nodiscard]] ExitStatus check_node_pair(const std::vector<std::string>& arguments);
+
+/// Measures pairs of hosts in rounds, and judges them.
+[[nodiscard]] ExitStatus sweep_pairs(const std::vector<std::string>& arguments);
+
 /// Prints the catalogue of programs by the question that they answer.
 [[nodiscard]] ExitStatus list_entries(const std::vector<std::string>& arguments);
 

@@ -33,6 +33,10 @@ constexpr std::array kCommands = {
     Command{"plot", "draw bandwidth and latency against message size", plot_files},
     Command{"compare", "compare runs with baselines or with other runs", compare_files},
     Command{"report", "draw a page of results, for a browser", report_files},
+    Command{"check_node_pair", "", check_node_pair},  // in the catalogue, as the next ones
+    Command{"record_baseline", "", record_baseline},
+    Command{"sweep_pairs", "", sweep_pairs},
+    Command{"sweep", "", sweep_pairs},
 };
 
 std::string help() {
@@ -43,7 +47,9 @@ std::string help() {
       "  {0} all_reduce -b 8 -e 1G               here, or in a job of Slurm\n"
       "  {0} send_recv_bw --hosts node01,node02  on two hosts\n\n",
       kName);
-  for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.purpose);
+  for (const Command& command : kCommands) {
+    if (!command.purpose.empty()) text += fmt::format("  {:<10} {}\n", command.name, command.purpose);
+  }
   return text + fmt::format("\n'{0} list' has the programs; --help behind a name explains it.\n", kName);
 }
 

@@ -1,22 +1,18 @@
 // Prints the next pairs of a sweep, from the measurements so far; scripts/sweep_pairs.sh calls it before every round.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cluster/command/input_file.h"
-#include "cluster/command/record_file.h"
+#include "cluster/command/sweep_plan.h"
 #include "cluster/command/tool.h"
 #include "cluster/hosts/host_list.h"
-#include "cluster/pairs/attribution/attribution.h"
-#include "cluster/pairs/planning/planner.h"
+#include "cluster/pairs/verdict.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 
@@ -29,11 +25,7 @@ struct PlanOptions {
   std::string hosts;
   std::vector<std::string> records;
   std::string locality;
-  int rounds = 0;
-  bool all_pairs = false;
-  bool find = false;
-  int concurrent = 0;
-  std::uint64_t seed = 1;
+  PlanRequest request;
   std::string tolerance = share_text(VerdictSettings().tolerance);
   bool list_readings = false;
 };
@@ -63,18 +55,19 @@ bool read_options(int argc, char** argv, PlanOptions& options) {
   app.add_option("--locality", options.locality, "read each host's leaf switch or rack from lines HOST LEAF")
       ->option_text("FILE");
   auto* rounds =
-      app.add_option("--rounds", options.rounds, "number of rounds for all hosts; with --find the maximum [24]")
+      app.add_option("--rounds", options.request.rounds, "number of rounds for all hosts; with --find the maximum [24]")
           ->option_text("K")
           ->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--all-pairs", options.all_pairs, "measure every pair of hosts; the default without --find")
+  app.add_flag("--all-pairs", options.request.all_pairs, "measure every pair of hosts; the default without --find")
       ->excludes(rounds);
   auto* find =
-      app.add_flag("--find", options.find,
+      app.add_flag("--find", options.request.find,
                    "measure until every host is judged: more rounds if readings scatter, then suspicious pairs again");
-  app.add_option("--max-concurrent", options.concurrent, "maximum number of pairs at the same time; 0: no limit [0]")
+  app.add_option("--max-concurrent", options.request.concurrent,
+                 "maximum number of pairs at the same time; 0: no limit [0]")
       ->option_text("M")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--seed", options.seed, "seed of the order of hosts; the same throughout a sweep [1]")
+  app.add_option("--seed", options.request.seed, "seed of the order of hosts; the same throughout a sweep [1]")
       ->option_text("S")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   app.add_option("--tolerance", options.tolerance,
@@ -99,67 +92,6 @@ std::vector<std::string> hosts_of(const PlanOptions& options) {
   return hosts.names();
 }
 
-/// Removes the readings of other hosts, whose numbers follow the first `hosts`.
-void keep_hosts(Sweep& sweep, std::size_t hosts) {
-  if (sweep.hosts.size() <= hosts) return;
-  sweep.hosts.resize(hosts);
-  if (!sweep.leaf_of.empty()) sweep.leaf_of.resize(hosts);
-  sweep.reasons.clear();  // not used here
-  std::erase_if(sweep.readings, [hosts](const Reading& reading) {
-    return static_cast<std::size_t>(std::max(reading.from, reading.to)) >= hosts;
-  });
-}
-
-Sweep read_sweep(const PlanOptions& options) {
-  const std::vector<std::string> hosts = hosts_of(options);
-  RecordReader reader(hosts);
-  for (const std::string& path : options.records) {
-    if (path == "-" || std::filesystem::exists(path)) reader.read(path);
-  }
-  if (!options.locality.empty()) reader.read_locality(options.locality);
-  Records records = reader.finish();
-  for (const std::string& notice : records.notices) fmt::print(stderr, "{}: {}\n", kName, notice);
-  if (!hosts.empty()) keep_hosts(records.sweep, hosts.size());
-  return std::move(records.sweep);
-}
-
-SweepPlan plan_of(const PlanOptions& options, const Sweep& sweep) {
-  SweepPlan plan;
-  plan.schedule.endpoints = static_cast<int>(sweep.hosts.size());
-  plan.schedule.seed = options.seed;
-  plan.schedule.concurrent = options.concurrent;
-  plan.find = options.find;
-  plan.tolerance = parse_share(options.tolerance, "--tolerance");
-  limit_rounds(plan, options.all_pairs ? SweepPlan::kAllPairs : options.rounds);
-  return plan;
-}
-
-/// For pairwise_bw, which does not read JSON.
-void print_readings(const Sweep& sweep) {
-  if (sweep.kinds.size() > 1) {
-    throw UsageError(
-        fmt::format("the records have {} tests, among them {} and {}; a sweep can continue with one test only",
-                    sweep.kinds.size(), sweep.kinds[0], sweep.kinds[1]));
-  }
-  std::string text;
-  for (const std::string& host : sweep.hosts) text += fmt::format("host\t{}\n", host);
-  for (const Reading& reading : sweep.readings) {
-    text += fmt::format("reading\t{}\t{}\t{}\t{}\t", reading.round, reading.concurrent,
-                        sweep.hosts[static_cast<std::size_t>(reading.from)],
-                        sweep.hosts[static_cast<std::size_t>(reading.to)]);
-    switch (reading.outcome) {
-      case Outcome::kMeasured: text += fmt::format("{:.9g}\n", reading.rate); break;
-      case Outcome::kFailed: text += "failed\n"; break;
-      case Outcome::kWrong: text += "wrong\n"; break;
-      case Outcome::kNotTried: text += "not_tried\n"; break;
-    }
-    if (text.size() < (1U << 20)) continue;
-    fmt::print("{}", text);
-    text.clear();
-  }
-  fmt::print("{}", text);
-}
-
 void print_round(const Sweep& sweep, const PlannedRound& round) {
   std::string text = fmt::format("# {}\n", printable(round.why));
   if (round.rounds_left > 0) text += fmt::format("# rounds left: {}\n", round.rounds_left);
@@ -174,15 +106,13 @@ void print_round(const Sweep& sweep, const PlannedRound& round) {
 ExitStatus plan_sweep(int argc, char** argv) {
   PlanOptions options;
   if (!read_options(argc, argv, options)) return ExitStatus::kOk;
-  const Sweep sweep = read_sweep(options);
+  options.request.tolerance = parse_share(options.tolerance, "--tolerance");
+  const Sweep sweep = read_sweep(kName, hosts_of(options), options.records, options.locality);
   if (options.list_readings) {
-    print_readings(sweep);
+    print_readings(sweep, stdout);
     return ExitStatus::kOk;
   }
-  const Planner planner(plan_of(options, sweep));
-  VerdictSettings settings;
-  settings.tolerance = parse_share(options.tolerance, "--tolerance");
-  print_round(sweep, planner.next(sweep, [&] { return judge(sweep, settings); }));
+  print_round(sweep, next_round(options.request, sweep));
   return ExitStatus::kOk;
 }
 

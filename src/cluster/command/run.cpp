@@ -229,7 +229,6 @@ ExitStatus run_entry(const CatalogueEntry& entry, const std::vector<std::string>
                                  entry.name, options.front()));
   }
   if (entry.start == StartedAs::kAlone) become_program(entry.name, arguments);
-  if (entry.name == "record_baseline") return record_baseline(arguments);
   become_script(fmt::format("{}.sh", entry.name), fmt::format("fabricbench {}", entry.name), arguments);
 }
 

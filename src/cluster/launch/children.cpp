@@ -204,7 +204,7 @@ void Jobs::look() {
   const auto now = Clock::now();
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     if (const auto status = job->child->status()) {
-      JobEnd end{*status, std::chrono::duration<double>(now - job->began).count()};
+      JobEnd end{*status, std::chrono::duration<double>(now - job->began).count(), is_ending_};
       if (job->told && end.status != kKilled) end.status = kTimedOut;
       const auto ended = std::move(job->ended);
       job = jobs_.erase(job);
@@ -213,7 +213,7 @@ void Jobs::look() {
     }
     if (job->deadline && now >= *job->deadline) {
       job->child->tell_group(job->told ? SIGKILL : SIGTERM);
-      job->deadline = now + std::chrono::seconds(kKillAfter_s);
+      job->deadline = now + std::chrono::seconds(kKillAfterSeconds);
       job->told = true;
     }
     ++job;
@@ -236,11 +236,13 @@ std::optional<int> Jobs::step(milliseconds most) {
 }
 
 void Jobs::end_all() {
+  is_ending_ = true;
   for (Job& job : jobs_) job.deadline = Clock::now();
   while (!jobs_.empty()) {
     look();
     if (!jobs_.empty()) std::ignore = signals_.wait(milliseconds(50));
   }
+  is_ending_ = false;
 }
 
 Said said_by(const Command& command, int limit_s) {

@@ -68,6 +68,7 @@ inline constexpr int kKilled = 137;    ///< and had to be killed
 struct JobEnd {
   int status = 0;  ///< its own, kTimedOut, or kKilled
   double seconds = 0;
+  bool broken_off = false;  ///< by end_all()
 };
 
 /// Jobs that run at the same time, each within its limit.
@@ -75,15 +76,15 @@ class Jobs {
  public:
   explicit Jobs(Signals& signals) : signals_(signals) {}
 
-  /// Starts a command whose output goes to files, which it makes. After `limit_s` it gets SIGTERM, and kKillAfter_s
-  /// later SIGKILL; 0: no limit. `ended` is called by step() and by end_all().
+  /// Starts a command whose output goes to files, which it makes. After `limit_s` it gets SIGTERM, and
+  /// kKillAfterSeconds later SIGKILL; 0: no limit. `ended` is called by step() and by end_all().
   void start(const Command& command, const std::filesystem::path& output, const std::filesystem::path& errors,
              int limit_s, std::function<void(const JobEnd&)> ended);
 
   /// Waits until a job has ended, or for up to so long. Returns a signal that this process got.
   std::optional<int> step(std::chrono::milliseconds most);
 
-  /// Ends all jobs: SIGTERM, and SIGKILL after kKillAfter_s.
+  /// Ends all jobs: SIGTERM, and SIGKILL after kKillAfterSeconds.
   void end_all();
 
   [[nodiscard]] std::size_t running() const noexcept { return jobs_.size(); }
@@ -100,6 +101,7 @@ class Jobs {
 
   Signals& signals_;
   std::list<Job> jobs_;
+  bool is_ending_ = false;
 };
 
 /// What a short command prints, and its status; kTimedOut after `limit_s`, and 127 where it cannot be started.

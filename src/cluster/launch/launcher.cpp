@@ -298,7 +298,7 @@ Launcher::Launcher(LaunchSettings settings) : settings_(std::move(settings)) {
 }
 
 int Launcher::grace_s(const JobShape& shape) const {
-  return !is_srun() && mpirun_ == Mpirun::kOpenMpi && shape.limit_s > 0 ? kGrace_s : 0;
+  return !is_srun() && mpirun_ == Mpirun::kOpenMpi && shape.limit_s > 0 ? kGraceSeconds : 0;
 }
 
 Command Launcher::command(const JobShape& shape, const std::vector<std::string>& program) const {

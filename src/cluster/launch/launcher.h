@@ -38,8 +38,8 @@ struct JobShape {
   std::vector<std::string> environment;  ///< `NAME=VALUE`, for all ranks
 };
 
-inline constexpr int kGrace_s = 10;      ///< for mpirun to end a job of itself after its limit
-inline constexpr int kKillAfter_s = 15;  ///< for a launcher to end after SIGTERM
+inline constexpr int kGraceSeconds = 10;      ///< for mpirun to end a job of itself after its limit
+inline constexpr int kKillAfterSeconds = 15;  ///< for a launcher to end after SIGTERM
 
 /// Starts jobs in one way, which it finds out once.
 class Launcher {

@@ -51,6 +51,17 @@ bool is_harmless(const Character& character) {
          !within(0x2028, 0x202E) && !within(0x2060, 0x206F) && character.point != 0xFEFF;
 }
 
+std::string with_only(bool (*is_kept)(const Character&), std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    clean += is_kept(character) ? text.substr(0, character.bytes) : kReplacement;
+    text.remove_prefix(character.bytes);
+  }
+  return clean;
+}
+
 bool is_safe_in_a_shell(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
          (character >= '0' && character <= '9') ||
@@ -59,15 +70,10 @@ bool is_safe_in_a_shell(char character) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  while (!text.empty()) {
-    const Character character = first_of(text);
-    clean += is_harmless(character) ? text.substr(0, character.bytes) : kReplacement;
-    text.remove_prefix(character.bytes);
-  }
-  return clean;
+std::string printable(std::string_view text) { return with_only(is_harmless, text); }
+
+std::string as_utf8(std::string_view text) {
+  return with_only([](const Character& character) { return character.is_valid; }, text);
 }
 
 std::string cut_short(std::string_view text, std::size_t most) {

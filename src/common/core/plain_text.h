@@ -11,6 +11,9 @@ namespace fabricbench {
 /// (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF), and invalid UTF-8.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// With U+FFFD in the place of what is no UTF-8.
+[[nodiscard]] std::string as_utf8(std::string_view text);
+
 /// The beginning and the end of a text of more than `most` bytes, with the number of bytes left out between them.
 [[nodiscard]] std::string cut_short(std::string_view text, std::size_t most = 2000);
 
