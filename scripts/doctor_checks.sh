@@ -186,8 +186,8 @@ check_huge_pages() {
 }
 
 check_sweeps() {
-    look_for command python3 absent "sweep_pairs, accept, check_node_pair"
-    look_for command parallel absent "sweep_pairs and accept, unless --resident is given"
+    look_for command python3 absent "accept"
+    look_for command parallel absent "sweep_pairs.sh, which does without it where it is missing"
     if [[ -n ${SLURM_JOB_ID-} ]]; then
         tell ok "other hosts" "by srun, in this allocation of Slurm"
     else

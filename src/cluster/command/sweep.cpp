@@ -180,7 +180,7 @@ class SweepCommand {
     request_.pairs.records = records_;
     const PairBenchmark benchmark(request_.pairs);
     const std::unique_ptr<SweepFile> file = is_resumed_ ? resumed() : begun();
-    read_plan();
+    request_.plan.seed = std::stoull(seed_);
     if (only_begins_) return 0;
     Jobs jobs(signals);
     const SweepWork work{called_, request_, benchmark, *file, folder.path(), jobs};
@@ -207,7 +207,10 @@ class SweepCommand {
     if (seed_.empty() || seed_.size() > kMostDigits || seed_.find_first_not_of("0123456789") != std::string::npos) {
       throw UsageError(fmt::format("{}: {} is no seed", records_, quoted({seed_})));
     }
-    if (says_what()) return file;
+    if (says_what()) {
+      read_plan();
+      return file;
+    }
     const std::vector<std::string> words = split_words(file->plan());
     for (std::size_t place = 0; place < words.size(); ++place) {
       const std::string& word = words[place];
@@ -219,6 +222,7 @@ class SweepCommand {
       const std::string number = ++place < words.size() ? words[place] : "";
       request_.plan_words.push_back(std::to_string(whole_number(fmt::format("{}: {}", records_, word), number, 1)));
     }
+    read_plan();
     return file;
   }
 
@@ -227,6 +231,7 @@ class SweepCommand {
     if (fs::exists(records_, error) && fs::file_size(records_, error) > 0) {
       throw UsageError(fmt::format("'{}' exists; continue it with --resume, or name another file", records_));
     }
+    read_plan();
     const FoundHosts found = find_hosts(hosts_, own_surroundings());
     if (!hosts_.list && !hosts_.hostfile) warn(called_, fmt::format("hosts of {}", found.source));
     if (!found.notice.empty()) warn(called_, found.notice);
@@ -247,7 +252,6 @@ class SweepCommand {
 
   void read_plan() {
     PlanRequest& plan = request_.plan;
-    plan.seed = std::stoull(seed_);
     const std::vector<std::string>& words = request_.plan_words;
     for (std::size_t place = 0; place < words.size(); ++place) {
       if (words[place] == "--find") plan.find = true;

@@ -175,6 +175,10 @@ void Child::tell(int signal) const {
   if (!status_) ::kill(id_, signal);
 }
 
+void Child::tell_group(int signal) const {
+  if (!status_) ::kill(-id_, signal);
+}
+
 void Jobs::start(const Command& command, const fs::path& output, const fs::path& errors, int limit_s,
                  std::function<void(const JobEnd&)> ended) {
   const File out(made_file(output));
@@ -198,7 +202,7 @@ void Jobs::look() {
       continue;
     }
     if (job->deadline && now >= *job->deadline) {
-      job->child->tell(job->told ? SIGKILL : SIGTERM);
+      job->child->tell_group(job->told ? SIGKILL : SIGTERM);
       job->deadline = now + std::chrono::seconds(kKillAfter_s);
       job->told = true;
     }

@@ -54,6 +54,8 @@ class Child {
   /// Its status once it has ended: as a shell has it, 128 and the signal's number after a signal.
   [[nodiscard]] std::optional<int> status();
   void tell(int signal) const;
+  /// The same, and all processes of its group.
+  void tell_group(int signal) const;
 
  private:
   pid_t id_ = -1;
@@ -75,8 +77,9 @@ class Jobs {
  public:
   explicit Jobs(Signals& signals) : signals_(signals) {}
 
-  /// Starts a command whose output goes to files, which it makes. After `limit_s` it gets SIGTERM, and kKillAfter_s
-  /// later SIGKILL; 0: no limit. `ended` is called by step() and by end_all().
+  /// Starts a command whose output goes to files, which it makes. After `limit_s` it and what it has started in its
+  /// group get SIGTERM, as from coreutils' timeout, and kKillAfter_s later SIGKILL; 0: no limit. `ended` is called by
+  /// step() and by end_all().
   void start(const Command& command, const std::filesystem::path& output, const std::filesystem::path& errors,
              int limit_s, std::function<void(const JobEnd&)> ended);
 
