@@ -212,15 +212,21 @@ class SweepCommand {
       return file;
     }
     const std::vector<std::string> words = split_words(file->plan());
+    const std::vector<std::string> given = request_.plan_words;  // at most --max-concurrent, which goes first
     for (std::size_t place = 0; place < words.size(); ++place) {
       const std::string& word = words[place];
-      request_.plan_words.push_back(word);
-      if (word == "--find" || word == "--all-pairs") continue;
+      if (word == "--find" || word == "--all-pairs") {
+        request_.plan_words.push_back(word);
+        continue;
+      }
       if (word != "--rounds" && word != "--max-concurrent") {
         throw UsageError(fmt::format("{}: {} is no plan of a sweep", records_, quoted({word})));
       }
       const std::string number = ++place < words.size() ? words[place] : "";
-      request_.plan_words.push_back(std::to_string(whole_number(fmt::format("{}: {}", records_, word), number, 1)));
+      const std::string limit = std::to_string(whole_number(fmt::format("{}: {}", records_, word), number, 1));
+      if (word == "--rounds" || given.empty()) {
+        request_.plan_words.insert(request_.plan_words.end(), {word, limit});
+      }
     }
     read_plan();
     return file;
