@@ -2,8 +2,8 @@
 # Measures pairs of hosts in rounds, until the slow host, NIC, rail or link is known: a sweep to read and to adapt. GNU
 # parallel measures the pairs of a round at the same time, each with check_node_pair.sh.
 #
-# `fabricbench sweep` does the same in one process. It gets what this is too simple for: --resident and --resume, several RDMA
-# devices in one job a pair, --dry-run, and all where there is no GNU parallel. It also explains and refuses options.
+# `fabricbench sweep` does the same in one process. It gets what this is too simple for: --resident, --resume, --find quick, several
+# RDMA devices in one job a pair, --dry-run, and all where there is no GNU parallel. It also explains and refuses options.
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arguments=("$@")
 host_options=() first_options=() plan=() pair_options=() verdict_options=() tolerance=() rails=('') extra=()
-records='' logs='' seed=$((RANDOM * 30000 + RANDOM % 30000)) is_rdma=no job=''
+records='' logs='' seed=$((RANDOM * 30000 + RANDOM % 30000)) job='' mortal=()
 
 hand_over() { become_command sweep_pairs "${arguments[@]}"; }
 
@@ -22,10 +22,8 @@ read_options() {
             --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
             --) extra=("${@:2}") && break ;;
             --all-pairs) plan+=("$1") ;;
-            --find)
-                plan+=("$1")
-                if [[ ${2-} == quick ]]; then plan+=(--rounds 8) && shift; fi ;;
-            --rdma) pair_options+=("$1") is_rdma=yes ;;
+            --find) [[ ${2-} != quick ]] || hand_over && plan+=("$1") ;;
+            --rdma) pair_options+=("$1") ;;
             --long) verdict_options+=("$1") ;;
             *)
                 (($# > 1)) || hand_over
@@ -35,7 +33,6 @@ read_options() {
     done
     [[ " ${plan[*]} " == *" --"@(find|rounds|all-pairs)" "* ]] || plan+=(--find)
     records=${records:-sweep-$(date +%Y%m%d-%H%M%S).jsonl}
-    logs=${logs:-$records.logs}
 }
 
 # set_option NAME VALUE
@@ -48,12 +45,10 @@ set_option() {
         --rails) IFS=, read -ra rails <<<"$2" && first_options+=("$1" "$2") ;;
         --records) records=$2 ;;
         --logs) logs=$2 ;;
-        --expect | --tolerance)
-            verdict_options+=("$1" "$2")
-            [[ $1 == --expect ]] || tolerance=("$1" "$2") ;;
+        --expect) verdict_options+=("$1" "$2") ;;
+        --tolerance) verdict_options+=("$1" "$2") tolerance=("$1" "$2") ;;
         --test | --gpus | --size | --min-bandwidth | --timeout | --programs | --launcher | --agent | --mpi-options)
-            pair_options+=("$1" "$2")
-            [[ $2 != rdma_* ]] || is_rdma=yes ;;
+            pair_options+=("$1" "$2") ;;
         *) hand_over ;;
     esac
 }
@@ -71,7 +66,7 @@ next_round() {
 measure_round() {
     local status=0
     "${mortal[@]}" parallel --will-cite --no-notice -q -j 0 --halt never --term-seq TERM,10000,KILL,25 --colsep '\t' \
-        --joblog "$work/joblog" "$scripts/check_node_pair.sh" --quiet "${pair_options[@]}" --records "$records" --logs "$logs" \
+        --joblog "$work/joblog" "$scripts/check_node_pair.sh" --quiet "${pair_options[@]}" --records "$records" --logs "${logs:-$records.logs}" \
         ${1:+--rail "$1"} --round '{1}' --concurrent '{2}' '{3}' '{4}' -- "${extra[@]}" <<<"$round" &
     job=$!
     wait "$job" || status=$? # the number of failed pairs; the records name them
@@ -133,7 +128,7 @@ main() {
     local status=0
     read_options "$@"
     command -v parallel >/dev/null || hand_over
-    [[ $is_rdma == no || ${#rails[@]} -eq 1 ]] || hand_over
+    [[ ${#rails[@]} -eq 1 || " ${pair_options[*]} " != *" "@(--rdma|rdma_)* ]] || hand_over # one job a pair measures them all
     programs=$(programs_of "$@")
     work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-sweep.XXXXXX")
     trap 'rm -rf "$work"' EXIT
@@ -144,8 +139,7 @@ main() {
     trap break_off INT TERM HUP
     exec 9<"$records"
     flock -n 9 || die "$kUsage" "$records: another run is at work on it; wait for its end, or end it"
-    mortal=(setpriv --pdeathsig TERM) # parallel ends with this script, whatever ends it
-    "${mortal[@]}" true 2>/dev/null || mortal=()
+    if setpriv --pdeathsig TERM true 2>/dev/null; then mortal=(setpriv --pdeathsig TERM); fi # ends parallel with this script
     warn "$(wc -l <"$work/hosts") hosts, seed $seed, records in $records"
     measure_rounds
     "$programs/find_slow_links" "${verdict_options[@]}" "$records" || status=$?

@@ -355,7 +355,7 @@ void Examination::check_tools() {
     look_for(is_on_path(name), State::kAbsent, "command", name, text);
   };
   fmt::print("\nMany hosts: sweep_pairs, accept, check_node_pair\n");
-  command("parallel", "sweep_pairs, unless --resident is given");
+  command("parallel", "sweep_pairs.sh, which does without it where it is missing");
   if (is_in_slurm()) {
     tell(State::kOk, "other hosts", "by srun, in this allocation of Slurm");
   } else {

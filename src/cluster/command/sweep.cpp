@@ -180,7 +180,7 @@ class SweepCommand {
     request_.pairs.records = records_;
     const PairBenchmark benchmark(request_.pairs);
     const std::unique_ptr<SweepFile> file = is_resumed_ ? resumed() : begun();
-    read_plan();
+    request_.plan.seed = std::stoull(seed_);
     if (only_begins_) return 0;
     Jobs jobs(signals);
     const SweepWork work{called_, request_, benchmark, *file, folder.path(), jobs};
@@ -207,18 +207,28 @@ class SweepCommand {
     if (seed_.empty() || seed_.size() > kMostDigits || seed_.find_first_not_of("0123456789") != std::string::npos) {
       throw UsageError(fmt::format("{}: {} is no seed", records_, quoted({seed_})));
     }
-    if (says_what()) return file;
+    if (says_what()) {
+      read_plan();
+      return file;
+    }
     const std::vector<std::string> words = split_words(file->plan());
+    const std::vector<std::string> given = request_.plan_words;  // at most --max-concurrent, which goes first
     for (std::size_t place = 0; place < words.size(); ++place) {
       const std::string& word = words[place];
-      request_.plan_words.push_back(word);
-      if (word == "--find" || word == "--all-pairs") continue;
+      if (word == "--find" || word == "--all-pairs") {
+        request_.plan_words.push_back(word);
+        continue;
+      }
       if (word != "--rounds" && word != "--max-concurrent") {
         throw UsageError(fmt::format("{}: {} is no plan of a sweep", records_, quoted({word})));
       }
       const std::string number = ++place < words.size() ? words[place] : "";
-      request_.plan_words.push_back(std::to_string(whole_number(fmt::format("{}: {}", records_, word), number, 1)));
+      const std::string limit = std::to_string(whole_number(fmt::format("{}: {}", records_, word), number, 1));
+      if (word == "--rounds" || given.empty()) {
+        request_.plan_words.insert(request_.plan_words.end(), {word, limit});
+      }
     }
+    read_plan();
     return file;
   }
 
@@ -227,6 +237,7 @@ class SweepCommand {
     if (fs::exists(records_, error) && fs::file_size(records_, error) > 0) {
       throw UsageError(fmt::format("'{}' exists; continue it with --resume, or name another file", records_));
     }
+    read_plan();
     const FoundHosts found = find_hosts(hosts_, own_surroundings());
     if (!hosts_.list && !hosts_.hostfile) warn(called_, fmt::format("hosts of {}", found.source));
     if (!found.notice.empty()) warn(called_, found.notice);
@@ -247,7 +258,6 @@ class SweepCommand {
 
   void read_plan() {
     PlanRequest& plan = request_.plan;
-    plan.seed = std::stoull(seed_);
     const std::vector<std::string>& words = request_.plan_words;
     for (std::size_t place = 0; place < words.size(); ++place) {
       if (words[place] == "--find") plan.find = true;
