@@ -117,6 +117,7 @@ programs_of() {
         [[ $word != -- ]] || break
         before=$word
     done
+    [[ -x $folder/fabricbench ]] || folder=$(own_programs) # the command itself says what is wrong with that folder
     [[ -x $folder/fabricbench ]] || die "$kMissing" \
         "there is no program fabricbench in $folder; build it (make), or give its folder with --programs"
     echo "$folder"
