@@ -28,8 +28,3 @@ def hosts_of(finding):
 def is_path(finding):
     """Whether it is about two hosts and what is between them."""
     return len(hosts_of(finding)) == 2 and finding["blame"] not in OF_SEVERAL_HOSTS
-
-
-def is_on_hosts(finding):
-    """Whether its hosts explain it."""
-    return bool(hosts_of(finding)) and not is_path(finding)

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from acceptance_run.folder import ACCEPTED, BROKEN, SLOW, UNMEASURED
-from acceptance_run.hosts_alone import FEWEST
 from constants import FAILED, MISSING, NOT_JUDGED, OK, TIMEOUT, TOO_SLOW, USAGE, WRONG_DATA
 from findings import is_decided, state_of as state_of_finding
 from report_page.blocks import Cell, Section, Table, Number, Words, number, whole
@@ -35,11 +33,12 @@ OF_STATUS = {
     WRONG_DATA: "wrong",
 }
 OF_JUDGEMENT = {"clean": "accepted", "slow": "slow", "unknown": "unknown"}
-OF_OUTCOME = {ACCEPTED: "accepted", SLOW: "slow", BROKEN: "failed"}  # others: unknown
+OF_OUTCOME = {"accepted": "accepted", "slow": "slow", "failed": "failed"}  # others: unknown
 OF_REASON = {"dead": "dead", "cut off": "cut_off", "unsteady": "unsteady", "failed alone": "failed"}  # how it begins
 OF_COMPARISON = {OK: "accepted", TOO_SLOW: "slow", NOT_JUDGED: "unknown"}
 COMPARED_WITH_NOTHING = "it ran correctly, and its speed was compared with nothing"
 MOST_PROBLEMS = 200
+FEWEST_HOSTS = 3  # among which one can be the exception
 
 
 @dataclass
@@ -170,7 +169,7 @@ def is_held_against_nothing(step, acceptance):
     """Hosts are held against each other, alone and in pairs; collectives, and hosts of which there are too few, are not."""
     if acceptance.start.get("held_against") != "each other":
         return False
-    few = step.get("stage") == "hosts" and len(acceptance.start.get("hosts") or []) < FEWEST
+    few = step.get("stage") == "hosts" and len(acceptance.start.get("hosts") or []) < FEWEST_HOSTS
     return few or step.get("stage") == "collectives"
 
 
@@ -342,7 +341,7 @@ def row_of_step(step, acceptance, results):
     word, _, mark = word_of(part.state)
     return [
         printable(step.get("name")),
-        Cell("Not measured" if step.get("outcome") == UNMEASURED else word, None, mark),
+        Cell("Not measured" if step.get("outcome") == "not_measured" else word, None, mark),
         whole(step.get("exit_status")),
         number(step.get("seconds")),
         part.reason,

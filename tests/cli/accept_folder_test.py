@@ -3,13 +3,9 @@
 import fcntl
 import json
 import os
-import sys
 import unittest
 
-from accepting import SCRIPTS, AcceptTest, alive, pids_in, wait_until
-
-sys.path.append(str(SCRIPTS))
-from acceptance_run import folder
+from accepting import AcceptTest, alive, pids_in, wait_until
 
 START = {"kind": "acceptance", "schema_version": 1, "fabricbench_version": "0.1.0", "began_utc": "2026-01-01T00:00:00Z",
          "hosts": ["node1", "node2"], "held_against": "each other", "command": "scripts/accept.sh -H node[1-2]"}
@@ -148,11 +144,12 @@ class Folders(AcceptTest):  # 2 ranks, 60 s
 
     def test_a_temporary_file_of_somebody_else_is_not_written(self):
         """It is a link to another file, under the name that a writer would choose."""
-        target = self.folder / "target"
+        target, metrics = self.folder / "target", self.folder / "acceptance.prom"
         target.write_text("theirs")
-        (self.folder / f"summary.txt.{os.getpid()}").symlink_to(target)
-        folder.replace(str(self.folder / "summary.txt"), "ours")
-        self.assertEqual((target.read_text(), (self.folder / "summary.txt").read_text()), ("theirs", "ours"))
+        (self.folder / "acceptance.prom.new").symlink_to(target)
+        self.accept("--prometheus", metrics, "--time", "1s")
+        self.assertEqual((target.read_text(), metrics.read_text()[:6]), ("theirs", "# HELP"))
+        self.assertFalse(metrics.is_symlink())
 
     def test_a_run_that_is_broken_off_says_what_continues_it(self):
         self.assertEqual(self.accept("--collective-options", "-n 5")[0], 0)

@@ -136,11 +136,11 @@ class AcceptTest(unittest.TestCase):
         path.write_text("".join(json.dumps(line) + "\n" for line in (first, *launches)))
         return path
 
-    def start(self, *arguments, scripts=SCRIPTS):
+    def start(self, *arguments, command=(SCRIPTS / "accept.sh",)):
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
                        "PROGRAMS": str(PROGRAMS)}
         environment.pop("SLURM_JOB_NODELIST", None)
-        return subprocess.Popen([str(scripts / "accept.sh"), *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
+        return subprocess.Popen([*map(str, command), *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
 
     def call(self, *arguments):

@@ -1,4 +1,4 @@
-"""scripts/findings.py: what findings are about, whatever their kinds, in an acceptance run and on a map."""
+"""scripts/findings.py: what findings are about, whatever their kinds, on a map."""
 
 import sys
 import types
@@ -6,7 +6,6 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
-from acceptance_run.pairs import PairsVerdict
 from report_page.judging import finding_of
 from report_page.pair_marks import outlines_of
 
@@ -20,28 +19,7 @@ def finding(blame, *hosts, leaves=(None, None), **changes):
             "text": f"{blame} found", "bandwidth_gb_per_s": None, "expected_gb_per_s": None, "reason": None, **changes}  # fmt: skip
 
 
-def verdict_on(one, **lists):
-    lists = {name: {"hosts": hosts, "folded": ""} for name, hosts in lists.items()}
-    return PairsVerdict({"judged": "slow", "headline": "", "lists": lists, "findings": [one], "questions": [], "groupings": [],
-                         "kinds": None}, 0.05)  # fmt: skip
-
-
 class Shapes(unittest.TestCase):  # 1 rank, 1 s
-
-    def test_a_path_is_a_finding_that_no_host_explains(self):
-        for blame in ("pair", "dead_pair", "transient", "wrong_data", "a_new_kind"):
-            verdict = verdict_on(finding(blame, "node1", "node2"), fine=HOSTS)
-            self.assertEqual([hosts for hosts, _, _ in verdict.findings], [["node1", "node2"]], blame)
-            self.assertEqual(verdict.drained, {})
-
-    def test_a_host_is_drained_with_the_words_of_its_list(self):
-        for name, blame, words in (("slow", "host", "slow"), ("dead", "dead", "dead"), ("cut_off", "cut_off", "cut off"),
-                                   ("unsteady", "transient", "unsteady"), ("a_new_list", "a_new_kind", "a new list")):  # fmt: skip
-            verdict = verdict_on(finding(blame, "node1"), fine=HOSTS[1:], **{name: HOSTS[:1]})
-            self.assertEqual(verdict.drained, {"node1": f"{words} ({blame} found)"})
-            self.assertEqual(verdict.findings, [])
-        slow = verdict_on(finding("nic", "node1", rail="mlx5_1", direction="sends"), slow=["node1"])
-        self.assertEqual(slow.drained, {"node1": "slow to send over mlx5_1 (nic found)"})
 
     def test_outlines(self):
         whole = [(0, 4, 0, 4)]

@@ -64,5 +64,5 @@ class Columns(unittest.TestCase):  # 1 rank, 5 s
         self.assertGreater(len(scripts), 8)
         for script in scripts:
             self.check(script.name, [script])
-        for script in ("report.py", "plot.py", "acceptance.py", "summarize_tests.py"):
+        for script in ("report.py", "plot.py", "summarize_tests.py"):
             self.check(script, [sys.executable, SCRIPTS / script])

@@ -57,7 +57,7 @@ class Layout(InstalledTest):  # 1 rank, 10 s
 
     def test_data_is_where_programs_and_scripts_look(self):
         for path in ("presets/h100-8x400g.jsonl", "output.schema.json", "scripts/accept.sh", "scripts/report_page/page.py",
-                     "scripts/templates/report.css", "scripts/acceptance_run/plan.py", "examples/slow_links.sbatch"):
+                     "scripts/templates/report.css", "examples/slow_links.sbatch"):
             self.assertTrue((self.share / path).is_file(), path)
         for path in ("scripts/test.sh", "scripts/mutants.py", "scripts/fuzz.sh", "scripts/__pycache__"):
             self.assertFalse((self.share / path).exists(), path)

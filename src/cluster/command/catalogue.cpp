@@ -20,7 +20,7 @@ constexpr std::array kNetwork = {
     CatalogueEntry{"send_recv_lat", StartedAs::kTwoRanks, "half a round trip between two ranks"},
     CatalogueEntry{"send_recv_bw", StartedAs::kTwoRanks, "bandwidth one way between two ranks"},
     CatalogueEntry{"send_recv_bibw", StartedAs::kTwoRanks, "bandwidth both ways between two ranks"},
-    CatalogueEntry{"accept", StartedAs::kScript, "a whole cluster: hosts to admit and hosts to drain"},
+    CatalogueEntry{"accept", StartedAs::kCommand, "a whole cluster: hosts to admit and hosts to drain"},
 };
 
 constexpr std::array kSlowParts = {

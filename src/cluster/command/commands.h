@@ -35,6 +35,9 @@ namespace fabricbench::cluster {
 /// Measures pairs of hosts in rounds, and judges them.
 [[nodiscard]] ExitStatus sweep_pairs(const std::vector<std::string>& arguments);
 
+/// Accepts or drains hosts. In cluster/acceptance, which uses what is here.
+[[nodiscard]] ExitStatus accept_hosts(const std::vector<std::string>& arguments);
+
 /// Prints the catalogue of programs by the question that they answer.
 [[nodiscard]] ExitStatus list_entries(const std::vector<std::string>& arguments);
 

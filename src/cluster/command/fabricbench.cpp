@@ -33,6 +33,7 @@ constexpr std::array kCommands = {
     Command{"plot", "draw bandwidth and latency against message size", plot_files},
     Command{"compare", "compare runs with baselines or with other runs", compare_files},
     Command{"report", "draw a page of results, for a browser", report_files},
+    Command{"accept", "", accept_hosts},
     Command{"check_node_pair", "", check_node_pair},  // in the catalogue, as the next ones
     Command{"record_baseline", "", record_baseline},
     Command{"sweep_pairs", "", sweep_pairs},

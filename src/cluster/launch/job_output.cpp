@@ -137,8 +137,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string cleaned_line(std::string_view text) {
-  constexpr std::size_t kLongest = 400;  // characters
+std::string cleaned_line(std::string_view text, std::size_t most) {
   constexpr std::string_view kDots = "...";
   std::string line;
   for (const char letter : text) {
@@ -148,8 +147,8 @@ std::string cleaned_line(std::string_view text) {
   }
   if (line.ends_with(' ')) line.pop_back();
   line = printable(line);
-  if (first_characters(line, kLongest).size() == line.size()) return line;
-  return fmt::format("{}{}", first_characters(line, kLongest - kDots.size()), kDots);
+  if (first_characters(line, most).size() == line.size()) return line;
+  return fmt::format("{}{}", first_characters(line, most - kDots.size()), kDots);
 }
 
 void for_each_record(std::string_view text,

@@ -1,6 +1,7 @@
 // What a job has printed: the records in it, and why it failed.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -22,8 +23,8 @@ inline constexpr int kMpirunTimedOut = 110;  ///< status of Open MPI's mpirun af
 /// The lines of a text, without line ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
-/// One line without control characters, short enough for a table.
-[[nodiscard]] std::string cleaned_line(std::string_view text);
+/// One line without control characters, of so many characters at most: short enough for a table.
+[[nodiscard]] std::string cleaned_line(std::string_view text, std::size_t most = 400);
 
 /// Calls `take` for each line of JSON, with its kind and a reader that is open there. A launcher may have put text
 /// before one, or truncated it; a line that cannot be read is left out, also where `take` finds that.

@@ -161,33 +161,6 @@ class Lock {
   int file_ = -1;
 };
 
-/// Writes a file as a whole, or not at all. It keeps its permissions.
-void replace(const std::string& path, const std::string& text) {
-  const std::string next = path + ".new";  // one writer at a time has the lock
-  unlink(next.c_str());                    // of one that was killed
-  const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) refuse_to_write(path, errno);
-  struct stat before {};
-  int error = 0;
-  if (stat(path.c_str(), &before) == 0) {
-    const bool owned = fchown(file, before.st_uid, before.st_gid) == 0 || fchown(file, -1U, before.st_gid) == 0;
-    static_cast<void>(owned);  // who may not give files away keeps them
-    if (fchmod(file, before.st_mode & 07777U) != 0) error = errno;
-  }
-  std::string_view left = text;
-  while (!left.empty() && error == 0) {
-    const ssize_t written = write(file, left.data(), left.size());
-    if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
-    if (written < 0 && errno != EINTR) error = errno;
-  }
-  if (error == 0 && fsync(file) != 0) error = errno;
-  if (close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(next.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  unlink(next.c_str());
-  refuse_to_write(path, error);
-}
-
 /// The file itself, where the path is a symbolic link. Throws UsageError if it cannot be a baseline, or is
 /// write-protected.
 std::string target_of(const std::string& path) {
@@ -247,12 +220,38 @@ std::string text_of(const std::vector<Launch>& launches) {
   return text;
 }
 
+void replace_file(const std::string& path, const std::string& text) {
+  const std::string next = path + ".new";  // one writer at a time has the lock
+  unlink(next.c_str());                    // of one that was killed, or a link of somebody's
+  const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) refuse_to_write(path, errno);
+  struct stat before {};
+  int error = 0;
+  if (stat(path.c_str(), &before) == 0) {
+    const bool owned = fchown(file, before.st_uid, before.st_gid) == 0 || fchown(file, -1U, before.st_gid) == 0;
+    static_cast<void>(owned);  // who may not give files away keeps them
+    if (fchmod(file, before.st_mode & 07777U) != 0) error = errno;
+  }
+  std::string_view left = text;
+  while (!left.empty() && error == 0) {
+    const ssize_t written = write(file, left.data(), left.size());
+    if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno != EINTR) error = errno;
+  }
+  if (error == 0 && fsync(file) != 0) error = errno;
+  if (close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(next.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  unlink(next.c_str());
+  refuse_to_write(path, error);
+}
+
 std::size_t add_launch(const std::string& path, const Launch& launch) {
   const std::string target = target_of(path);
   const Lock lock(target);
   std::vector<Launch> launches = read_if_there(target);
   launches.push_back(launch);
-  replace(target, text_of(launches));
+  replace_file(target, text_of(launches));
   return launches.size();
 }
 

@@ -82,7 +82,10 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/command",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/pairs",
       "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/launch", "cluster/pairs/planning",
-      "cluster/hosts", "cluster/pairs/report"}}};
+      "cluster/hosts", "cluster/pairs/report"}},
+    {"cluster/acceptance",
+     {"common/core", "common/host", "common/options", "common/record", "cluster/pairs", "cluster/pairs/attribution",
+      "cluster/run", "cluster/launch", "cluster/hosts", "cluster/command"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
@@ -119,7 +122,8 @@ const std::map<std::string, Names> kLibraries = {
       "cluster/launch",
       "cluster/pairs/report",
       "cluster/sweep",
-      "cluster/command"}},
+      "cluster/command",
+      "cluster/acceptance"}},
     {"nlohmann/", {"common/record", "common/report", "cluster/import", "cluster/command"}},
     {"simdjson.h", {"common/record"}},
     {"cuda", {"common/backends/cuda", "common/backends/nccl", "common/backends/nccl_device", "common/backends/gpu"}},

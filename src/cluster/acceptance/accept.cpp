@@ -1,0 +1,172 @@
+// `fabricbench accept`: accepts or drains hosts.
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/acceptance/accept_options.h"
+#include "cluster/acceptance/accept_run.h"
+#include "cluster/acceptance/run_folder.h"
+#include "cluster/command/commands.h"
+#include "cluster/command/tool.h"
+#include "cluster/hosts/host_list.h"
+#include "cluster/launch/children.h"
+#include "cluster/launch/job_output.h"
+#include "common/core/error.h"
+#include "common/core/plain_text.h"
+
+namespace fabricbench::acceptance {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kName = "fabricbench";
+constexpr int kCheckLimit_s = 60;  // for a script to read its options
+
+/// The options of the run in a folder, and those of this call. Throws UsageError.
+bool read_options(AcceptOptions& options, const CallOptions& call, const cluster::CalledAs& called) {
+  if (!call.folder.empty()) {
+    if (!fs::exists(fs::path(call.folder) / kStateFile)) {
+      throw UsageError(fmt::format("'{}' is not the folder of an acceptance run; give one such as results/accept-DATE",
+                                   call.folder));
+    }
+    Words stored;
+    try {
+      RunFolder::check(call.folder);
+      stored = words_of_shell(RunFolder(call.folder).start().command);
+    } catch (const std::exception& problem) {
+      throw UsageError(fmt::format("'{}' is not the folder of an acceptance run: {}", call.folder, problem.what()));
+    }
+    if (!stored.empty()) stored.erase(stored.begin());
+    read_stored_words(options, stored, called, call.folder);
+  }
+  if (!read_words(options, call.words, called)) return false;
+  if (!call.folder.empty()) check_acting(options, call.folder);
+  return true;
+}
+
+/// The hosts of a new run.
+Words hosts_of(const AcceptOptions& options, const cluster::CalledAs& called) {
+  const cluster::FoundHosts found = cluster::find_hosts(options.hosts, cluster::own_surroundings());
+  if (!options.hosts.list && !options.hosts.hostfile) warn(called, fmt::format("hosts of {}", found.source));
+  if (!found.notice.empty()) warn(called, found.notice);
+  Words names = found.hosts.names();
+  if (names.size() >= 2) return names;
+  throw UsageError(
+      fmt::format("an acceptance run needs at least two hosts, each named once; given: {}", fmt::join(names, " ")));
+}
+
+void check_recheck(AcceptOptions& options, const CallOptions& call, const Words& hosts) {
+  if (call.recheck_list.empty()) return;
+  cluster::HostList list;
+  list.add_list(call.recheck_list, "--recheck");
+  options.plan.recheck = list.names();
+  Words unknown = options.plan.recheck;
+  std::erase_if(unknown, [&](const std::string& host) { return has(hosts, host); });
+  if (unknown.empty()) return;
+  throw UsageError(fmt::format("--recheck: {} is not among the hosts of {}", fmt::join(unknown, " "), call.folder));
+}
+
+/// The script that measures pairs checks its options in a dry run too, whichever hosts these are.
+void check_pairs(const JobCommands& commands, const fs::path& scratch) {
+  cluster::Command command = commands.sweep(scratch, "no_records", {"host1", "host2"});
+  command.words.insert(command.words.begin() + 1, "--dry-run");
+  const cluster::Said said = cluster::said_by(command, kCheckLimit_s, true);
+  const auto status = static_cast<ExitStatus>(said.status);
+  if (status != ExitStatus::kUsage && status != ExitStatus::kMissing) return;
+  const auto lines = cluster::lines_of(said.text);
+  const std::string last(lines.empty() ? "" : lines.back());
+  throw Error(status, last.substr(last.find(": ") + 2));
+}
+
+/// Makes the folder of a new run. Returns its path.
+fs::path begin_folder(const AcceptOptions& options, const CallOptions& call, const Words& hosts) {
+  const std::time_t now = std::time(nullptr);
+  const fs::path folder =
+      options.output.empty() ? fmt::format("results/accept-{:%Y%m%d-%H%M%S}", fmt::localtime(now)) : options.output;
+  if (fs::exists(folder)) {
+    throw UsageError(
+        fmt::format("'{}' exists; continue it with --resume, or name another one with --output", folder.string()));
+  }
+  std::string command = "scripts/accept.sh";
+  for (const std::string& word : call.words) command += fmt::format(" {}", shell_word(word));
+  RunFolder::begin(folder, {now, hosts, options.held_against, command});
+  return folder;
+}
+
+/// The commands of the first step of each stage.
+void print_commands(const AcceptOptions& options, const JobCommands& commands, const fs::path& scratch,
+                    const fs::path& folder, const Words& hosts) {
+  for (const std::string& host : hosts) {
+    fmt::print("{}\n", commands.job(options.first_program(), {host}, options.limit_s, scratch).text());
+  }
+  fmt::print("{}\n", commands.sweep(folder, "pairs.jsonl", hosts).text());
+  for (const std::string& program : options.plan.programs) {
+    fmt::print("{}\n", commands.job(program, {hosts[0], hosts[1]}, options.limit_s * kLonger, scratch).text());
+  }
+}
+
+int accept(const Words& arguments, const cluster::CalledAs& called, bool& told) {
+  const auto began = cluster::Clock::now();
+  const CallOptions call = read_call(arguments);
+  AcceptOptions options;
+  if (!read_options(options, call, called)) {
+    told = true;
+    return 0;
+  }
+  complete(options);
+  const cluster::Launcher launcher(options.launch);
+  // For scripts that this starts. NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  ::setenv("FABRICBENCH_PROGRAMS_FOLDER", fs::path(cluster::find_program(kName, "")).parent_path().c_str(), 0);
+  const cluster::WorkFolder scratch("accept");
+  const JobCommands commands(options, launcher, scratch.path());
+  check_pairs(commands, scratch.path());
+
+  const bool is_new = call.folder.empty();
+  fs::path folder = call.folder;
+  Words hosts;
+  if (is_new) hosts = hosts_of(options, called);
+  if (is_new && !call.dry_run) folder = begin_folder(options, call, hosts);
+  std::optional<FolderLock> lock;
+  if (!folder.empty()) lock.emplace(folder);
+  if (!is_new) {
+    RunFolder::repair(folder);
+    hosts = RunFolder(folder).hosts();
+    check_recheck(options, call, hosts);
+  }
+  if (call.dry_run) {
+    print_commands(options, commands, scratch.path(), is_new ? scratch.path() / "results" : folder, hosts);
+    told = true;
+    return 0;
+  }
+  warn(called, fmt::format("{} hosts, results in {}", hosts.size(), folder.string()));
+  RunFolder state(folder);
+  AcceptRun run(options, called, commands, state, scratch.path(), is_new, began);
+  return run.run(call.nagios, told);
+}
+
+}  // namespace
+}  // namespace fabricbench::acceptance
+
+namespace fabricbench::cluster {
+
+ExitStatus accept_hosts(const std::vector<std::string>& arguments) {
+  constexpr int kUnknown = 3;  // of Nagios
+  const CalledAs called("accept");
+  bool told = false;
+  const int status =
+      run_tool(called.name, [&] { return static_cast<ExitStatus>(acceptance::accept(arguments, called, told)); });
+  const bool nagios = acceptance::has(arguments, "--nagios");
+  if (!nagios || told) return static_cast<ExitStatus>(status);
+  fmt::print("ACCEPTANCE UNKNOWN - accept.sh ended with status {}; its message is on standard error\n", status);
+  return static_cast<ExitStatus>(kUnknown);
+}
+
+}  // namespace fabricbench::cluster
