@@ -22,6 +22,7 @@ fi
 # Where data may go; a case may give another network.
 networks=$kSubnet.0.0/24
 acceptance=
+acting_options=() # which a folder cannot command
 run_options=()
 
 # Messages are small, so that the links are what takes the time. Hosts share the processors of this machine, so one after
@@ -42,7 +43,7 @@ accept_hosts() {
 
 # accept_again OPTION...: --resume or --recheck.
 accept_again() {
-    start_acceptance "$@"
+    start_acceptance "${acting_options[@]}" "$@"
     wait_for_acceptance
 }
 
@@ -55,10 +56,11 @@ wait_for_acceptance() {
 make_accepted_hosts() {
     make_equal_hosts "$@"
     acceptance=$directory/acceptance
-    run_options=(--programs "$programs" --agent "$hosts_directory/agent" --at-once 2 --timeout 60 --tolerance "$kTolerance"
-        -b 64K -e 64K --collective-options '-n 20 -w 1' --alone-options '-n 300 -w 1'
-        --size 64K --rounds 5 --resident --pair-options '--window 4 -n 7'
+    acting_options=(--programs "$programs" --agent "$hosts_directory/agent"
+        --collective-options '-n 20 -w 1' --alone-options '-n 300 -w 1' --pair-options '--window 4 -n 7'
         --mpi-options '--oversubscribe --bind-to none --mca pml ob1 --mca btl self,vader,tcp')
+    run_options=("${acting_options[@]}" --at-once 2 --timeout 60 --tolerance "$kTolerance" -b 64K -e 64K
+        --size 64K --rounds 5 --resident)
 }
 
 # expect_drained STATUS [NUMBER...]: these hosts are drained, and all others admitted.

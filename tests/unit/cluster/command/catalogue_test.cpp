@@ -63,8 +63,8 @@ TEST(Catalogue, HasEveryOtherProgramThatIsBuilt) {
 }
 
 TEST(Catalogue, HasEveryScriptForUsers) {
-  // What sets the sources up or tests them, and what `fabricbench` calls by commands.
-  const Names others = {"fuzz", "install_deps", "quickstart", "test", "run", "doctor"};
+  // What sets the sources up or tests them, and what is a command.
+  const Names others = {"fuzz", "install_deps", "quickstart", "test", "run", "doctor", "accept"};
   Names scripts;
   for (const fs::directory_entry& file : fs::directory_iterator(kSource / "../scripts")) {
     const bool is_started = (file.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
