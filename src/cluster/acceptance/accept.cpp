@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kName = "fabricbench";
-constexpr int kCheckLimit_s = 60;  // for a script to read its options
+constexpr int kSecondsToCheck = 60;  // for a script to read its options
 
 /// The options of the run in a folder, and those of this call. Throws UsageError.
 bool read_options(AcceptOptions& options, const CallOptions& call, const cluster::CalledAs& called) {
@@ -78,7 +78,7 @@ void check_recheck(AcceptOptions& options, const CallOptions& call, const Words&
 void check_pairs(const JobCommands& commands, const fs::path& scratch) {
   cluster::Command command = commands.sweep(scratch, "no_records", {"host1", "host2"});
   command.words.insert(command.words.begin() + 1, "--dry-run");
-  const cluster::Said said = cluster::said_by(command, kCheckLimit_s, true);
+  const cluster::Said said = cluster::said_by(command, kSecondsToCheck, true);
   const auto status = static_cast<ExitStatus>(said.status);
   if (status != ExitStatus::kUsage && status != ExitStatus::kMissing) return;
   const auto lines = cluster::lines_of(said.text);
@@ -89,7 +89,7 @@ void check_pairs(const JobCommands& commands, const fs::path& scratch) {
 /// Makes the folder of a new run. Returns its path.
 fs::path begin_folder(const AcceptOptions& options, const CallOptions& call, const Words& hosts) {
   const std::time_t now = std::time(nullptr);
-  const fs::path folder =
+  fs::path folder =
       options.output.empty() ? fmt::format("results/accept-{:%Y%m%d-%H%M%S}", fmt::localtime(now)) : options.output;
   if (fs::exists(folder)) {
     throw UsageError(

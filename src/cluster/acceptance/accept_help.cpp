@@ -109,6 +109,7 @@ std::string in_columns(std::size_t column, const std::string& text) {
 
 std::string accept_help() {
   std::vector<std::string_view> keys;
+  keys.reserve(kHostKeys.size());
   for (const HostKey& key : kHostKeys) keys.push_back(key.name);
   return fmt::format(
       "{}  --allow KEYS        compare although these differ: keys of baselines (hosts,\n"

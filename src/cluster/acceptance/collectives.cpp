@@ -166,6 +166,7 @@ OddCarriers odd_carriers(const RunFolder& folder) {
   });
   if (found.size() < kFewestHosts || most.size() < enough(found.size())) {
     std::vector<std::string> told;
+    told.reserve(by_devices.size());
     for (const auto& [devices, hosts] : by_devices) told.push_back(fmt::format("{} on {}", devices, joined(hosts, 60)));
     odd.split = fmt::format("data went over {}", fmt::join(told, ", "));
     return odd;

@@ -31,6 +31,7 @@ constexpr std::array kStages = {Stage::kHosts, Stage::kPairs, Stage::kCollective
 
 std::vector<std::string> hosts_in(const Reasons& reasons) {
   std::vector<std::string> hosts;
+  hosts.reserve(reasons.all().size());
   for (const HostReason& each : reasons.all()) hosts.push_back(each.host);
   return hosts;
 }
@@ -44,6 +45,7 @@ std::string stage_in_words(const RunFolder& folder, Stage stage) {
   std::map<Outcome, int> counts;
   for (const AcceptanceStep* const step : steps) ++counts[step->outcome];
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [outcome, number] : counts) parts.push_back(fmt::format("{} {}", number, in_words(outcome)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kMostAlone = 16;   // hosts that are measured again one by one; more are measured together
 constexpr std::size_t kFewestPeers = 6;  // hosts beside which repaired ones are measured
 constexpr double kMargin = 1.5;          // of the time of a job, for the next, larger one
-constexpr double kShortestJob_s = 0.1;
-constexpr double kFirstJob_s = 15;  // a collective, before one has been measured
+constexpr Seconds kShortestJob = 0.1;
+constexpr Seconds kFirstJob = 15;  // a collective, before one has been measured
 constexpr std::string_view kEnd = ".jsonl";
 
 /// Of --time, the share in which a stage has to end.
@@ -325,9 +325,9 @@ Batch Plan::next_collective(double left_s) const {
 /// The jobs for which the time is expected to suffice: those over all hosts first, then from the smallest up. In their
 /// own order.
 std::vector<PlannedStep> Plan::affordable(const std::vector<PlannedStep>& jobs, int limit_s) const {
-  double longest_s = kFirstJob_s;
+  double longest_s = kFirstJob;
   for (const AcceptanceStep* const step : folder_.of_stage(Stage::kCollectives)) {
-    if (step->outcome != Outcome::kNotMeasured) longest_s = kMargin * std::max(step->seconds, kShortestJob_s);
+    if (step->outcome != Outcome::kNotMeasured) longest_s = kMargin * std::max(step->seconds, kShortestJob);
   }
   auto left = limit_s < 1 ? 0 : static_cast<std::ptrdiff_t>(limit_s / longest_s);
   const auto is_largest = [&](const PlannedStep& job) { return job.hosts.size() == jobs.back().hosts.size(); };

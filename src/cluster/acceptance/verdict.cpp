@@ -199,10 +199,10 @@ class Judge {
     std::vector<std::string> parts = {
         fmt::format("{} of {} hosts accepted", made_.admit.size(), plan_.folder().hosts().size())};
     std::vector<std::string> named;
-    for (const auto& [host, reason] : made_.drain.all()) {
+    for (const HostReason& each : made_.drain.all()) {
       const bool has_state = std::any_of(kStates.begin(), kStates.end(),
-                                         [&](std::string_view state) { return reason.starts_with(state); });
-      named.push_back(fmt::format("{}{} {}", host, has_state ? "" : ":", in_short(reason)));
+                                         [&](std::string_view state) { return each.reason.starts_with(state); });
+      named.push_back(fmt::format("{}{} {}", each.host, has_state ? "" : ":", in_short(each.reason)));
     }
     if (!named.empty()) parts.push_back(enumerated(named, kMostNamed));
     for (std::size_t place = 0; place < std::min(in_short_.size(), kMostNamed); ++place)
