@@ -74,14 +74,14 @@ void check_recheck(AcceptOptions& options, const CallOptions& call, const Words&
   throw UsageError(fmt::format("--recheck: {} is not among the hosts of {}", fmt::join(unknown, " "), call.folder));
 }
 
-/// The script that measures pairs checks its options in a dry run too, whichever hosts these are.
+/// The command that measures pairs checks its options in a dry run too, whichever hosts these are.
 void check_pairs(const JobCommands& commands, const fs::path& scratch) {
   cluster::Command command = commands.sweep(scratch, "no_records", {"host1", "host2"});
-  command.words.insert(command.words.begin() + 1, "--dry-run");
-  const cluster::Said said = cluster::said_by(command, kSecondsToCheck, true);
+  command.words.insert(command.words.begin() + 2, "--dry-run");
+  const cluster::Said said = cluster::said_by(command, kSecondsToCheck);
   const auto status = static_cast<ExitStatus>(said.status);
   if (status != ExitStatus::kUsage && status != ExitStatus::kMissing) return;
-  const auto lines = cluster::lines_of(said.text);
+  const auto lines = cluster::lines_of(said.errors);
   const std::string last(lines.empty() ? "" : lines.back());
   throw Error(status, last.substr(last.find(": ") + 2));
 }

@@ -82,7 +82,8 @@ cluster::Command JobCommands::job(const std::string& program, const Words& hosts
 cluster::Command JobCommands::sweep(const fs::path& folder, const std::string& records, const Words& hosts) const {
   std::error_code error;
   const fs::path file = folder / records;
-  Words words = {script("sweep_pairs.sh"),
+  Words words = {cluster::programs_folder() + "/fabricbench",
+                 "sweep",
                  "--records",
                  file.string(),
                  "--logs",
@@ -110,9 +111,7 @@ cluster::Command JobCommands::sweep(const fs::path& folder, const std::string& r
   }
   const bool is_open =
       options_.gpus == 0 && !has(options_.sweep_options, "--resident") && !has(options_.sweep_options, "--test");
-  if (is_open && (hosts.size() > kManyHosts || cluster::found_on_path("parallel").empty())) {
-    words.emplace_back("--resident");
-  }
+  if (is_open && hosts.size() > kManyHosts) words.emplace_back("--resident");
   if (!options_.pair_options.empty()) {
     words.emplace_back("--");
     append(words, options_.pair_options);
