@@ -108,9 +108,9 @@ own_programs() {
     fi
 }
 
-# programs_of WORD...: prints the folder of the programs: what --programs gives among the words, or own_programs.
+# programs_of WORD...: prints the folder of fabricbench: what --programs gives among the words, if it is there, or own_programs.
 programs_of() {
-    local folder=${FABRICBENCH_PROGRAMS_FOLDER:-$(own_programs)} word before=
+    local folder=${FABRICBENCH_PROGRAMS_FOLDER-} word before=
     for word in "$@"; do
         [[ $before != --programs ]] || folder=$word
         [[ $word != --programs=* ]] || folder=${word#*=}
@@ -126,7 +126,7 @@ programs_of() {
 # become_command NAME WORD...: becomes a command of fabricbench.
 become_command() {
     local folder
-    folder=$(programs_of "$@")
+    folder=$(programs_of "$@") || exit
     [[ $own_call == "fabricbench "* ]] || export FABRICBENCH_COMMAND=$0
     exec "$folder/fabricbench" "$@"
 }

@@ -104,7 +104,7 @@ class Commands(FindingTest):  # 1 rank, 20 s
             (self.stands_in / name).chmod(0o755)
         self.programs = self.directory / "programs"
         self.programs.mkdir()
-        for name in ("list_hosts", "plan_sweep", "find_slow_links"):
+        for name in ("fabricbench", "list_hosts", "plan_sweep", "find_slow_links"):
             (self.programs / name).symlink_to(PROGRAMS / name)
         for name in BENCHMARKS:
             (self.programs / name).write_text("#!/bin/sh\n")
