@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/backends/rdma/rdma_test.h"
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "fake_verbs_devices.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/verbs_session.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "common/backends/rdma_cm/check.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/explain.h"
-#include "common/backends/verbs/queue_pair_states.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/secret.h"

@@ -12,8 +12,8 @@
 #include "common/backends/rdma_cm/handles.h"
 #include "common/backends/rdma_cm/invitation.h"
 #include "common/backends/rdma_cm/link.h"
+#include "common/backends/verbs/device.h"
 #include "common/backends/verbs/gid_choice.h"
-#include "common/backends/verbs/handles.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::rdma_cm {

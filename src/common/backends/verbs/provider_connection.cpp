@@ -9,10 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/backends/verbs/dc_transport.h"
 #include "common/backends/verbs/explain.h"
-#include "common/backends/verbs/srd_transport.h"
-#include "common/backends/verbs/work_request.h"
+#include "common/backends/verbs/provider_transport.h"
+#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {

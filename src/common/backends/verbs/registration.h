@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "common/backends/verbs/handles.h"
+#include "common/backends/verbs/device.h"
 #include "common/backends/verbs/provider_library.h"
 #include "common/core/buffer_source.h"
 

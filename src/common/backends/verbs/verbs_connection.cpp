@@ -12,7 +12,6 @@
 
 #include "common/backends/verbs/explain.h"
 #include "common/backends/verbs/provider_transport.h"
-#include "common/backends/verbs/work_request.h"
 #include "common/core/error.h"
 #include "common/core/host_buffers.h"
 #include "common/core/units.h"
