@@ -44,7 +44,7 @@ void stream(std::int64_t messages, std::int64_t post_list) {
   writes.configure(options);
   const OpenDevice device = open_fake();
   VerbsConnection connection(device, {.depth = static_cast<int>(options.rdma.depth)});
-  Meeting meeting;
+  verbs::Meeting meeting;
   meeting.own = meeting.peer = connection.introduction("here");
   meeting.agreed.mtu = device.port.mtu;
   DirectConnector connector;

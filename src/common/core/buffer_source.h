@@ -48,4 +48,16 @@ class BufferSource {
   }
 };
 
+/// Buffers in this process's memory, in pages of the usual size.
+class HostBuffers final : public BufferSource {
+ public:
+  [[nodiscard]] std::string description() const override { return "host memory"; }
+  [[nodiscard]] Memory& memory() override { return memory_; }
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override { return HostMemory::allocate(bytes); }
+  void release(std::byte* block) noexcept override { HostMemory::release(block); }
+
+ private:
+  HostMemory memory_;
+};
+
 }  // namespace fabricbench

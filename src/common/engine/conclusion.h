@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/core/units.h"
 #include "common/measure/totals.h"
 #include "common/mpi/communicator.h"

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "common/core/shortened_list.h"
 #include "common/core/wording.h"
 #include "common/report/banner.h"
 

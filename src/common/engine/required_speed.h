@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/measure/totals.h"
 #include "common/record/context.h"
 

@@ -14,7 +14,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/shortened_list.h"
+#include "common/core/wording.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
 #include "common/engine/group_traffic.h"

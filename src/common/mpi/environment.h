@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::mpi {
 

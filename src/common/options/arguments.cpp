@@ -13,7 +13,7 @@
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
 #include "common/core/version.h"
-#include "common/core/wrapped.h"
+#include "common/core/wording.h"
 #include "common/options/description.h"
 
 namespace fabricbench {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/connect_step.h"
+#include "common/core/rdma_options.h"
 #include "common/core/units.h"
 #include "common/record/field.h"
 

@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/core/shortened_list.h"
 #include "common/core/version.h"
-#include "common/core/wrapped.h"
+#include "common/core/wording.h"
 #include "common/record/text_table.h"
 
 namespace fabricbench {

@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "common/core/samples.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench {

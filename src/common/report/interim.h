@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/core/matrix_row.h"
+#include "common/core/heat_map.h"
 #include "common/record/context.h"
 #include "common/record/copy_row.h"
 #include "common/record/reading.h"

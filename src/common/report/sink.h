@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/core/matrix_row.h"
+#include "common/core/heat_map.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "common/core/shortened_list.h"
 #include "common/core/wording.h"
 
 namespace fabricbench {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/core/handle.h"
-#include "common/core/secret.h"
+#include "common/core/random.h"
 #include "common/host/identity.h"
 
 namespace fabricbench {

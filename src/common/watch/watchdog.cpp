@@ -17,8 +17,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "common/core/exit_status.h"
-#include "common/core/shortened_list.h"
+#include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/watch/missing_ranks.h"
 
 namespace fabricbench {

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
-#include "common/core/shortened_list.h"
 #include "common/core/wording.h"
 #include "common/host/pci.h"
 #include "common/host/topology.h"

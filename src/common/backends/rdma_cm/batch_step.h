@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/backends/rdma_cm/link.h"
-#include "common/core/connect_step.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 

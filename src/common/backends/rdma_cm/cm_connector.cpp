@@ -10,7 +10,7 @@
 #include "common/backends/verbs/explain.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/secret.h"
+#include "common/core/random.h"
 
 namespace fabricbench::rdma_cm {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/core/connect_step.h"
+#include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {

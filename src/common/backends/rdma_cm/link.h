@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/backends/rdma_cm/event.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {

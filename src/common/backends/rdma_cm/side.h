@@ -8,7 +8,7 @@
 
 #include "common/backends/rdma_cm/batch_step.h"
 #include "common/backends/rdma_cm/link.h"
-#include "common/core/connect_step.h"
+#include "common/core/rdma_options.h"
 
 namespace fabricbench::rdma_cm {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/backends/rdma_cm/queue_pair_handshake.h"
-#include "common/core/connect_step.h"
+#include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {

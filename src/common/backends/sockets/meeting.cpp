@@ -13,7 +13,7 @@
 #include "common/backends/sockets/check.h"
 #include "common/backends/sockets/dialer.h"
 #include "common/core/error.h"
-#include "common/core/secret.h"
+#include "common/core/random.h"
 
 namespace fabricbench::sockets {
 namespace {

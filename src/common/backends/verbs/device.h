@@ -4,35 +4,27 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/backends/verbs/gid_choice.h"
+#include "common/core/handle.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
 
-/// Releases a handle of libibverbs. If the library refuses, the handle is released at the end of the process.
-template <auto Release>
-struct Releaser {
-  template <typename Handle>
-  void operator()(Handle* handle) const noexcept {
-    (void)Release(handle);
-  }
-};
-
-using DeviceList = std::unique_ptr<ibv_device*, Releaser<&ibv_free_device_list>>;
-using DeviceContext = std::unique_ptr<ibv_context, Releaser<&ibv_close_device>>;
-using ProtectionDomain = std::unique_ptr<ibv_pd, Releaser<&ibv_dealloc_pd>>;
-using CompletionChannel = std::unique_ptr<ibv_comp_channel, Releaser<&ibv_destroy_comp_channel>>;
-using CompletionQueue = std::unique_ptr<ibv_cq, Releaser<&ibv_destroy_cq>>;
-using MemoryRegion = std::unique_ptr<ibv_mr, Releaser<&ibv_dereg_mr>>;
-using SharedReceiveQueue = std::unique_ptr<ibv_srq, Releaser<&ibv_destroy_srq>>;
-using QueuePair = std::unique_ptr<ibv_qp, Releaser<&ibv_destroy_qp>>;
-using AddressHandle = std::unique_ptr<ibv_ah, Releaser<&ibv_destroy_ah>>;
+// If the library refuses to release one, it is released at the end of the process.
+using DeviceList = Handle<ibv_device*, &ibv_free_device_list>;
+using DeviceContext = Handle<ibv_context, &ibv_close_device>;
+using ProtectionDomain = Handle<ibv_pd, &ibv_dealloc_pd>;
+using CompletionChannel = Handle<ibv_comp_channel, &ibv_destroy_comp_channel>;
+using CompletionQueue = Handle<ibv_cq, &ibv_destroy_cq>;
+using MemoryRegion = Handle<ibv_mr, &ibv_dereg_mr>;
+using SharedReceiveQueue = Handle<ibv_srq, &ibv_destroy_srq>;
+using QueuePair = Handle<ibv_qp, &ibv_destroy_qp>;
+using AddressHandle = Handle<ibv_ah, &ibv_destroy_ah>;
 
 /// Keys of a port's partitions (P_Keys), by their index in its table; 0: unused. Source: InfiniBand specification 10.9.
 using PartitionTable = std::vector<std::uint16_t>;

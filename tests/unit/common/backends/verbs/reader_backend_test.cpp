@@ -17,7 +17,7 @@
 
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/read_on_host.h"
+#include "common/core/message_reader.h"
 #include "fake_connection.h"
 #include "scripted_clock.h"
 

@@ -15,7 +15,6 @@
 
 #include "common/backends/verbs/visibility.h"
 #include "common/core/error.h"
-#include "common/core/read_on_host.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;

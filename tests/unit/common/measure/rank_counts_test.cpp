@@ -1,4 +1,4 @@
-#include "common/core/rank_counts.h"
+#include "common/measure/totals.h"
 
 #include <gtest/gtest.h>
 
