@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "common/backends/sockets/check.h"
+#include "common/backends/sockets/socket.h"
 
 namespace fabricbench::sockets {
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/sockets/address.h"
 #include "common/backends/sockets/interfaces.h"
 #include "common/backends/sockets/meeting.h"
 #include "common/backends/sockets/socket.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/sockets/announcement.h"
 #include "common/backends/sockets/meeting.h"
 #include "common/backends/sockets/tcp_backend.h"
 #include "common/backends/sockets/tcp_info.h"

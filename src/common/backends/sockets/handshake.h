@@ -1,18 +1,40 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "common/backends/sockets/address.h"
-#include "common/backends/sockets/hello.h"
 #include "common/backends/sockets/socket.h"
+#include "common/core/units.h"
 
 namespace fabricbench::sockets {
+
+/// The first message of both ends of a connection, so that neither mistakes a stranger for the other.
+struct Hello {
+  std::uint64_t job = 0;
+  std::uint32_t rank = 0;    ///< the sender
+  std::uint32_t stream = 0;  ///< the number of this connection between the two ranks
+
+  bool operator==(const Hello&) const = default;
+};
+
+constexpr std::size_t kHelloBytes = 24;
+using HelloBytes = std::array<std::byte, kHelloBytes>;
+
+[[nodiscard]] HelloBytes encode(const Hello& hello);
+/// Sends it over a new connection, whose buffer takes these few bytes without blocking. False, with errno:
+/// it cannot be sent.
+[[nodiscard]] bool send_hello(int socket, const Hello& hello);
+/// Empty if the bytes are from a stranger.
+[[nodiscard]] std::optional<Hello> decode(const HelloBytes& bytes);
 
 /// Listens at an address, on a port chosen by the kernel. `buffer` is as for make_socket.
 [[nodiscard]] Socket listen_at(const Address& address, Bytes buffer);
@@ -66,5 +88,32 @@ class Acceptor {
   std::atomic<bool> stop_ = false;
   std::thread thread_;  // last, because it uses the others
 };
+
+/// How a rank connects to others.
+struct Dialing {
+  std::uint64_t job = 0;
+  int rank = 0;  ///< this rank
+  int streams = 1;
+  std::vector<Address> sources;  ///< addresses to connect from; empty: chosen by the kernel
+  Bytes buffer = 0;              ///< as for make_socket
+  Seconds limit_s = 10;          ///< for all attempts at one connection together
+
+  /// The time limit of one attempt if there are this many endpoints.
+  [[nodiscard]] Seconds share(std::size_t endpoints) const {
+    return limit_s / static_cast<double>(std::max<std::size_t>(endpoints, 1));
+  }
+};
+
+/// The rank to connect to.
+struct Callee {
+  int rank = 0;
+  std::string name;                      ///< for messages: `rank 1 on node-b`
+  std::vector<SocketAddress> endpoints;  ///< alternatives, the likeliest first
+};
+
+/// Connects to one rank, whose Acceptor takes the connections. Returns them by stream; all go to the first endpoint
+/// that answers correctly. If it was turned away, as where strangers were in the way, it tries again until its limit.
+/// Throws Error (missing) with the last attempts if none does.
+[[nodiscard]] std::vector<Socket> dial(const Callee& callee, const Dialing& dialing);
 
 }  // namespace fabricbench::sockets
