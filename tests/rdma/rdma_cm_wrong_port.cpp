@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "common/backends/rdma_cm/addresses.h"
+#include "common/backends/rdma_cm/channel.h"
 #include "common/backends/rdma_cm/cm_links.h"
 #include "common/backends/rdma_cm/side.h"
 #include "common/backends/verbs/device.h"

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/rdma_cm/check.h"
-#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/explain.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
@@ -14,6 +12,70 @@
 
 namespace fabricbench::rdma_cm {
 namespace {
+
+struct StepSettings {
+  Seconds limit = 5;  ///< of a step
+  std::string peer;   ///< such as `rank 1 on node-07 (10.0.0.7)`
+  std::function<Seconds()> clock;
+};
+
+/// Carries out the steps of a queue pair's handshake. All methods throw Error with the step, the peer and likely
+/// causes: timeout if no event came in time, or if rdma_cm reported that none will, else the status of the call that
+/// failed.
+class Steps {
+ public:
+  /// Does not own the handshake.
+  Steps(QueuePairHandshake& handshake, StepSettings settings) : handshake_(handshake), settings_(std::move(settings)) {}
+
+  /// Waits for an event, for at most `limit`.
+  void await(EventKind wanted, ConnectStep step, Seconds limit) const {
+    const Seconds began = settings_.clock();
+    for (Seconds left = limit; left > 0; left = limit - (settings_.clock() - began)) {
+      std::optional<Event> event;
+      attempt(step, [&] { event = handshake_.next_event(left); });
+      if (!event || event->kind == EventKind::kOther) continue;
+      if (event->kind == wanted) return;
+      fail(ExitStatus::kTimeout, step, explain(*event));
+    }
+    fail(ExitStatus::kTimeout, step, explain_silence(step, limit));
+  }
+  void await(EventKind wanted, ConnectStep step) const { await(wanted, step, settings_.limit); }
+  /// Calls `act`, which throws Error without the peer's name.
+  void attempt(ConnectStep step, const std::function<void()>& act) const {
+    try {
+      act();
+    } catch (const Error& error) {
+      fail(error.status(), step, error.what());
+    }
+  }
+  void take(ConnectStep step, EventKind answer, const std::function<void()>& start) const {
+    attempt(step, start);
+    await(answer, step);
+  }
+
+ private:
+  [[noreturn]] void fail(ExitStatus status, ConnectStep step, const std::string& why) const {
+    throw Error(status, in_step(step, settings_.peer, why));
+  }
+
+  QueuePairHandshake& handshake_;
+  StepSettings settings_;
+};
+
+void call(QueuePairHandshake& handshake, const Steps& steps, bool datagrams) {
+  const EventKind answer = datagrams ? EventKind::kEstablished : EventKind::kConnectResponse;
+  steps.take(ConnectStep::kResolveAddress, EventKind::kAddressResolved, [&] { handshake.resolve_address(); });
+  steps.take(ConnectStep::kResolveRoute, EventKind::kRouteResolved, [&] { handshake.resolve_route(); });
+  steps.take(ConnectStep::kConnect, answer, [&] { handshake.connect(); });
+  steps.attempt(ConnectStep::kConnect, [&] { handshake.establish(); });
+}
+
+/// The calling side resolves first, with a time limit for each of the two steps.
+void answer(QueuePairHandshake& handshake, const Steps& steps, bool datagrams, Seconds limit) {
+  steps.await(EventKind::kConnectRequest, ConnectStep::kConnect, 3 * limit);
+  steps.attempt(ConnectStep::kConnect, [&] { handshake.accept(); });
+  if (!datagrams) steps.await(EventKind::kEstablished, ConnectStep::kConnect);
+}
 
 QueuePairSettings settings_of(const verbs::Meeting& meeting) {
   const auto peer = [&meeting](int queue_pair) {
@@ -25,6 +87,23 @@ QueuePairSettings settings_of(const verbs::Meeting& meeting) {
 }
 
 }  // namespace
+
+void connect_queue_pairs(QueuePairHandshake& handshake, const QueuePairSettings& settings) {
+  const bool datagrams = settings.transport == Transport::kUd;
+  const int directions = datagrams ? 2 : 1;
+  for (int direction = 0; direction < directions; ++direction) {
+    const bool calls = settings.first == (direction == 0);
+    for (int i = 0; i < settings.queue_pairs; ++i) {
+      const Steps steps(handshake, {settings.limit, settings.peer(i), settings.clock});
+      handshake.begin(i);
+      if (calls) {
+        call(handshake, steps, datagrams);
+      } else {
+        answer(handshake, steps, datagrams, settings.limit);
+      }
+    }
+  }
+}
 
 CmQueuePairs::CmQueuePairs(const verbs::Meeting& meeting)
     : meeting_(meeting), anchor_(channel_.bind(meeting.own_gid(), meeting.own.port.device, meeting.transport)) {

@@ -1,18 +1,44 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/addresses.h"
 #include "common/backends/rdma_cm/channel.h"
-#include "common/backends/rdma_cm/handles.h"
-#include "common/backends/rdma_cm/invitation.h"
-#include "common/backends/rdma_cm/queue_pair_handshake.h"
+#include "common/backends/rdma_cm/link.h"
 #include "common/backends/verbs/connector.h"
+#include "common/core/rdma_options.h"
+#include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {
+
+/// A handshake for queue pairs that already exist, one after the other.
+class QueuePairHandshake : public Handshake {
+ public:
+  /// Selects the queue pair for the following calls, from 0.
+  virtual void begin(int queue_pair) = 0;
+  /// Takes the queue pair to the state in which it sends and receives, and tells the accepting side. For datagrams
+  /// nobody has to be told: connect's answer is kEstablished instead of kConnectResponse.
+  virtual void establish() = 0;
+  /// Waits for the next event, for at most `longest`; the only method that waits.
+  [[nodiscard]] virtual std::optional<Event> next_event(Seconds longest) = 0;
+};
+
+struct QueuePairSettings {
+  Transport transport = Transport::kRc;
+  int queue_pairs = 1;
+  bool first = false;                    ///< whether this is the connecting side
+  Seconds limit = 5;                     ///< of a step
+  std::function<std::string(int)> peer;  ///< of a queue pair, such as `mlx5_0 port 1 of host node-07, queue pair 0x11`
+  std::function<Seconds()> clock;
+};
+
+/// Connects all queue pairs of one side to those of the other; both sides call it. Datagrams are connected in both
+/// directions: the second side connects after the first. Throws Error as Steps does.
+void connect_queue_pairs(QueuePairHandshake& handshake, const QueuePairSettings& settings);
 
 /// Connects queue pairs of a device that was opened without librdmacm: it determines their attributes, which are set
 /// here. So an connection does not depend on how it was connected.

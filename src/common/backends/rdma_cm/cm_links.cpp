@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/rdma_cm/check.h"
+#include "common/backends/rdma_cm/channel.h"
 #include "common/backends/verbs/explain.h"
 #include "common/core/error.h"
 #include "common/core/pattern.h"

@@ -7,10 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/addresses.h"
 #include "common/backends/rdma_cm/channel.h"
-#include "common/backends/rdma_cm/handles.h"
-#include "common/backends/rdma_cm/invitation.h"
 #include "common/backends/rdma_cm/link.h"
 #include "common/backends/verbs/device.h"
 #include "common/backends/verbs/gid_choice.h"

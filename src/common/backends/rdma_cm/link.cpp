@@ -1,7 +1,6 @@
-#include "common/backends/rdma_cm/event.h"
+#include "common/backends/rdma_cm/link.h"
 
 #include <array>
-#include <cstddef>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -58,7 +57,22 @@ const char* advice(EventKind kind) {
   }
 }
 
+const char* doing(ConnectStep step) {
+  switch (step) {
+    case ConnectStep::kResolveAddress: return "resolving the address of";
+    case ConnectStep::kResolveRoute: return "resolving the route to";
+    case ConnectStep::kConnect: return "connecting with";
+    case ConnectStep::kFirstMessage: return "exchanging messages with";
+    case ConnectStep::kDisconnect: return "disconnecting from";
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string in_step(ConnectStep step, const std::string& peer, const std::string& why) {
+  return fmt::format("{} {}: {}", doing(step), peer, why);
+}
 
 std::string_view name(EventKind kind) {
   constexpr std::array<std::string_view, 14> kNames = {
