@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/cuda/check.h"
-#include "common/backends/cuda/wait.h"
+#include "common/backends/cuda/stream.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cuda {

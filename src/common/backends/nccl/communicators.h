@@ -3,16 +3,20 @@
 #include <atomic>
 #include <climits>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "common/backends/nccl/check.h"
 #include "common/backends/nccl/library.h"
 #include "common/core/units.h"
 
 namespace fabricbench::nccl {
+
+/// Runs `work` on a separate thread. Returns true when it has ended, and rethrows its exception. Returns false after
+/// `limit` seconds, 0 for no limit: the thread then continues, so `work` must own everything it uses.
+[[nodiscard]] bool finish_within(Seconds limit, std::function<void()> work);
 
 /// ncclConfig_t with the members of NCCL 2.30, declared here so that an older nccl.h compiles too. This is safe in both
 /// directions: a library copies no more than the smaller of `size` and its own size, and resets members newer than

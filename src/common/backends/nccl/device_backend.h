@@ -1,14 +1,62 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/backends/cuda/stream.h"
-#include "common/backends/nccl/device_communicators.h"
+#include "common/backends/nccl/communicators.h"
 #include "common/backends/nccl/registrar.h"
+#include "common/backends/nccl_device/device_collectives.h"
 #include "common/core/backend.h"
+#include "common/core/datatype.h"
 
 namespace fabricbench::nccl {
+
+/// The settings of -D and -V.
+struct DevicePlan {
+  nccl_device::Implementation implementation;
+  int ctas;                         ///< blocks per kernel
+  std::vector<DataType> datatypes;  ///< their kernels are loaded in advance
+};
+
+/// Why the kernels of -D cannot run with this library; empty if they can.
+[[nodiscard]] std::string why_no_device_implementation(const Library& library,
+                                                       nccl_device::Implementation implementation);
+/// The same for a GPU's compute capability, 90 for 9.0.
+[[nodiscard]] std::string why_no_device_implementation(int compute_capability);
+/// Why there is no kernel for the combination; empty if there is one, and for operations that only move data
+/// (Reduction::kNone).
+[[nodiscard]] std::string why_no_kernel(nccl_device::Implementation implementation, DataType datatype,
+                                        Reduction reduction);
+
+/// The device communicators of this process's ranks.
+class DeviceCommunicators {
+ public:
+  /// Collective over all processes. `communicators` must outlive this. Throws Error: missing with the reason if NCCL or
+  /// the machine does not support it (the same on every process), else failure or timeout.
+  DeviceCommunicators(const Communicators& communicators, const DevicePlan& plan);
+  DeviceCommunicators(const DeviceCommunicators&) = delete;
+  DeviceCommunicators& operator=(const DeviceCommunicators&) = delete;
+  /// Collective too. Does nothing while an exception is in flight or after the communicators were aborted; warns on
+  /// stderr if NCCL does not end in time.
+  ~DeviceCommunicators();
+
+  [[nodiscard]] const nccl_device::DeviceCommunicator& get(int local_rank) const;
+  [[nodiscard]] nccl_device::Implementation implementation() const { return implementation_; }
+
+ private:
+  struct Work;  // data of a thread that may wait for other processes
+
+  void check_usable() const;
+  void load_kernels(const std::vector<DataType>& datatypes) const;
+
+  const Communicators* communicators_;
+  nccl_device::Implementation implementation_;
+  std::shared_ptr<Work> work_;
+};
 
 /// One rank whose operations are our kernels on NCCL's device interface (-D): the sum of an all_reduce, and all_to_all.
 /// Buffers lie in symmetric windows, at the same place on all ranks. Every other operation throws Error (missing) when
@@ -20,23 +68,53 @@ class DeviceBackend final : public CollectiveBackend {
                 cuda::DeviceStream stream);
 
   void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override;
-  void all_gather(const void* send, void* recv, std::size_t count, DataType datatype) override;
-  void reduce_scatter(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override;
-  void broadcast(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
-  void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
-              int root) override;
+  void all_gather(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/) override {
+    throw_no_kernel("all_gather");
+  }
+  void reduce_scatter(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+                      Reduction /*reduction*/) override {
+    throw_no_kernel("reduce_scatter");
+  }
+  void broadcast(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+                 int /*root*/) override {
+    throw_no_kernel("broadcast");
+  }
+  void reduce(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+              Reduction /*reduction*/, int /*root*/) override {
+    throw_no_kernel("reduce");
+  }
   void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) override;
-  void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) override;
-  void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
-  void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
-  void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) override;
-  void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
-  void recv(void* buffer, std::size_t count, DataType datatype, int from) override;
-  void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override;
-  void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
-  void finish() override;
+  void all_to_all_v(const void* /*send*/, void* /*recv*/, const Exchange& /*exchange*/,
+                    DataType /*datatype*/) override {
+    throw_no_kernel("alltoallv");
+  }
+  void gather(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+              int /*root*/) override {
+    throw_no_kernel("gather");
+  }
+  void scatter(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+               int /*root*/) override {
+    throw_no_kernel("scatter");
+  }
+  void send_recv(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+                 Partners /*partners*/) override {
+    throw_no_kernel("send and receive");
+  }
+  void send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) override {
+    throw_no_kernel("send");
+  }
+  void recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) override {
+    throw_no_kernel("receive");
+  }
+  void start_send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) override {
+    throw_no_kernel("send");
+  }
+  void start_recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) override {
+    throw_no_kernel("receive");
+  }
+  void finish() override { throw_no_kernel("windows of messages"); }
   void copy(const void* from, void* into, std::size_t bytes) override;
-  void barrier() override;
+  void barrier() override { throw_no_kernel("barrier"); }
 
  private:
   [[noreturn]] void throw_no_kernel(std::string_view operation) const;
