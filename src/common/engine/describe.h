@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "common/core/session.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"
 

@@ -9,7 +9,6 @@
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/measure/test.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"
 #include "common/record/field.h"

@@ -20,7 +20,7 @@
 #include "common/report/json_lines.h"
 #include "common/report/nccl_tests_json.h"
 #include "common/report/tables.h"
-#include "common/watch/terminal.h"
+#include "common/watch/progress.h"
 
 namespace fabricbench {
 namespace {

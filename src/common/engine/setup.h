@@ -14,7 +14,6 @@
 #include "common/engine/sessions.h"
 #include "common/measure/test.h"
 #include "common/mpi/communicator.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/report/sink.h"
 

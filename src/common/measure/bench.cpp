@@ -11,7 +11,6 @@
 #include "common/core/random.h"
 #include "common/core/statistics.h"
 #include "common/measure/bench_subject.h"
-#include "common/measure/counter_increase.h"
 #include "common/measure/visit_progress.h"
 #include "common/record/packing.h"
 

@@ -176,6 +176,14 @@ class Collective : public Test {
 
 /// The blocks of a buffer that holds every rank's part, in order of rank. `position`: the offset of each part in its
 /// source's data.
-[[nodiscard]] std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position);
+[[nodiscard]] inline std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position) {
+  std::vector<ExpectedBlock> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    blocks.push_back(
+        {.begin = static_cast<std::uint64_t>(rank) * part, .count = part, .source = rank, .position = position});
+  }
+  return blocks;
+}
 
 }  // namespace fabricbench

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "common/mpi/check.h"
+#include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 namespace {

@@ -9,7 +9,7 @@
 #include <mpi.h>
 
 #include "common/core/error.h"
-#include "common/mpi/check.h"
+#include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/core/clock.h"
-#include "common/mpi/check.h"
+#include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "common/core/clock.h"
-#include "common/mpi/check.h"
+#include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "common/core/version.h"
 #include "common/core/wording.h"
-#include "common/record/text_table.h"
+#include "common/record/columns.h"
 
 namespace fabricbench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/record/csv.h"
+#include "common/record/columns.h"
 #include "common/report/sweep_facts.h"
 
 namespace fabricbench {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/record/columns.h"
 #include "common/record/context.h"
 #include "common/record/json.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
-#include "common/record/text_table.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
 #include "common/report/sweep_facts.h"

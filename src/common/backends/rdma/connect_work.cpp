@@ -30,7 +30,6 @@
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/watch/watchdog.h"
 

@@ -33,7 +33,6 @@
 #include "common/measure/rate_of.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {
