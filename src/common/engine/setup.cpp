@@ -17,8 +17,7 @@
 #include "common/mpi/environment.h"
 #include "common/ranks/agreement.h"
 #include "common/report/csv.h"
-#include "common/report/json_lines.h"
-#include "common/report/nccl_tests_json.h"
+#include "common/report/json_sinks.h"
 #include "common/report/tables.h"
 #include "common/watch/progress.h"
 
