@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/memory.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -18,13 +19,8 @@ struct DmaBuf {
 };
 
 /// Allocates buffers in one kind of memory, and fills and checks them there. Problems throw Error.
-class BufferSource {
+class BufferSource : public InterfaceBase {
  public:
-  BufferSource() = default;
-  BufferSource(const BufferSource&) = delete;
-  BufferSource& operator=(const BufferSource&) = delete;
-  virtual ~BufferSource() = default;
-
   /// For messages: `host memory`, `huge pages of 2 MiB`, `memory of GPU 0 (NVIDIA H100 80GB HBM3)`.
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual Memory& memory() = 0;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/core/memory.h"
+#include "common/core/not_copied.h"
 #include "common/core/reader_task.h"
 #include "common/core/units.h"
 
@@ -15,13 +16,8 @@ namespace fabricbench {
 /// The consumer of messages: a kernel on a GPU, or a host thread in its place. It waits for messages where they arrive
 /// and reports each one to the processor. It reads from `begin` to `end`. All calls come from one thread, except
 /// `abandon`. A reader is destroyed before the memory that it watches.
-class MessageReader {
+class MessageReader : public InterfaceBase {
  public:
-  MessageReader() = default;
-  MessageReader(const MessageReader&) = delete;
-  MessageReader& operator=(const MessageReader&) = delete;
-  virtual ~MessageReader() = default;
-
   /// For messages, such as `a kernel of GPU 0`.
   [[nodiscard]] virtual std::string description() const = 0;
 

@@ -9,6 +9,7 @@
 #include "common/core/backend.h"
 #include "common/core/bandwidth.h"
 #include "common/core/datatype.h"
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/core/traffic.h"
@@ -110,12 +111,9 @@ class Windows {
 
 /// A measurement: the layout of its data, the expected results, the bandwidths that follow from its time, and the
 /// primitive of a backend that it starts.
-class Test {
+class Test : public InterfaceBase {
  public:
   explicit Test(TestTraits traits) : traits_(std::move(traits)) {}
-  Test(const Test&) = delete;
-  Test& operator=(const Test&) = delete;
-  virtual ~Test() = default;
 
   [[nodiscard]] const TestTraits& traits() const { return traits_; }
 

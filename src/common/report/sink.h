@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/heat_map.h"
+#include "common/core/not_copied.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
@@ -109,13 +110,8 @@ class Outputs;
 
 /// Receives the reports of a run: first begin, then records as they become known, then end. Lives on rank 0. Every call
 /// leaves the output complete and flushed.
-class Sink {
+class Sink : public InterfaceBase {
  public:
-  Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  virtual ~Sink() = default;
-
   virtual void begin(const Context& context) = 0;
   virtual void record(const AnyRecord& record) = 0;
   /// Before `end`: a sink that judges the run may change its ending, and report records of its own to all sinks.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 
@@ -79,7 +80,7 @@ struct ProcessReport {
 /// host, or to its loopback if all ranks are on one host, until rank 0 has answered: it answers all that it hears, and
 /// says which address that had come by. A job whose hosts cannot reach each other by UDP still ends; its ranks then
 /// count as silent. Besides, ranks say that they are there.
-class ProcessTable {
+class ProcessTable : NotCopied {
  public:
   using Bytes = std::vector<std::uint8_t>;
   /// Returns what rank 0 passed, on every rank.
@@ -89,8 +90,6 @@ class ProcessTable {
   explicit ProcessTable(const mpi::Communicator& world);
   /// The same without MPI. `on_one_host`: whether all ranks are.
   ProcessTable(int rank, int size, bool on_one_host, const Share& share);
-  ProcessTable(const ProcessTable&) = delete;
-  ProcessTable& operator=(const ProcessTable&) = delete;
   ~ProcessTable();
 
   /// Sends this rank's report. On rank 0: records it, together with all reports that have arrived.

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
@@ -140,13 +141,11 @@ class Heartbeat {
 
 /// While this lives, this rank waits for others that measure, and nobody waits for it. It has no time limit, as long as
 /// its heartbeat goes on and the others are there. All ranks end their rest together, and count their steps from there.
-class Rest {
+class Rest : NotCopied {
  public:
   explicit Rest(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
     heartbeat_.enter(Phase::kRest);
   }
-  Rest(const Rest&) = delete;
-  Rest& operator=(const Rest&) = delete;
   ~Rest() {
     heartbeat_.restart();
     heartbeat_.enter(before_);
@@ -175,15 +174,13 @@ struct Watched {
 /// each one knows itself only. After that they report to the group's first process after half of the time, through the
 /// process table, and that process says which ranks the others were waiting for. Between reports they say now and then
 /// that they are there, so that it is known when each was heard last. StallDetector makes the decisions.
-class Watchdog {
+class Watchdog : NotCopied {
  public:
   /// `timeout`: 0: no limit. `action`: kStack: before the job ends, ranks that are stuck print where. `rank`: of the
   /// job, as its launcher says. `name`: such as `rank 3 on node-07`. `on_timeout` is called with the reason before the
   /// job ends.
   Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
            std::function<void(const std::string&)> on_timeout);
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
   [[nodiscard]] Heartbeat& heartbeat() { return heartbeat_; }

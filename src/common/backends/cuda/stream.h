@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "common/core/handle.h"
+#include "common/core/not_copied.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 
@@ -29,12 +30,10 @@ void make_current(int device);
 /// Makes a device current in this thread for the guard's lifetime. Afterwards the device is current that this thread
 /// has chosen before. If it has chosen none, the guard's device stays: CUDA would give it device 0, and since version
 /// 12 going back there creates a context on it, which takes some hundred MiB of a device that may be another process's.
-class DeviceGuard {
+class DeviceGuard : NotCopied {
  public:
   /// Throws Error (failure) if there is no such device.
   explicit DeviceGuard(int device);
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
   ~DeviceGuard();
 
  private:
@@ -82,8 +81,6 @@ class Recording final : public Recorder {
   /// Does not own the streams, which must outlive it. `mode` determines the calls that CUDA refuses while it records:
   /// in thread-local mode only this thread's, as NCCL requires if other threads drive other devices.
   explicit Recording(std::vector<DeviceStream> streams, cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal);
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
   /// Ends a recording that an exception left open.
   ~Recording();
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/backends/nccl/library.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench::nccl {
@@ -70,12 +71,10 @@ struct CommunicatorPlan {
 /// into a blocking one. What bounds the calls instead is a thread for each that may wait for other processes:
 /// initialising, registering and destroying. An operation's own call can wait too, for a peer that is not there when
 /// NCCL connects to it; there the watchdog helps, which ends the job.
-class Communicators {
+class Communicators : NotCopied {
  public:
   /// Collective over all processes. Throws Error: failure with NCCL's words, timeout after the time limit.
   Communicators(std::shared_ptr<const Library> library, const ncclUniqueId& id, CommunicatorPlan plan);
-  Communicators(const Communicators&) = delete;
-  Communicators& operator=(const Communicators&) = delete;
   /// Aborts where an exception is under way. Warns on stderr, and goes on, where NCCL does not end in time.
   ~Communicators();
 

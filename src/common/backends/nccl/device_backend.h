@@ -12,6 +12,7 @@
 #include "common/backends/nccl_device/device_collectives.h"
 #include "common/core/backend.h"
 #include "common/core/datatype.h"
+#include "common/core/not_copied.h"
 
 namespace fabricbench::nccl {
 
@@ -33,13 +34,11 @@ struct DevicePlan {
                                         Reduction reduction);
 
 /// The device communicators of this process's ranks.
-class DeviceCommunicators {
+class DeviceCommunicators : NotCopied {
  public:
   /// Collective over all processes. `communicators` must outlive this. Throws Error: missing with the reason if NCCL or
   /// the machine does not support it (the same on every process), else failure or timeout.
   DeviceCommunicators(const Communicators& communicators, const DevicePlan& plan);
-  DeviceCommunicators(const DeviceCommunicators&) = delete;
-  DeviceCommunicators& operator=(const DeviceCommunicators&) = delete;
   /// Collective too. Does nothing while an exception is in flight or after the communicators were aborted; warns on
   /// stderr if NCCL does not end in time.
   ~DeviceCommunicators();

@@ -9,6 +9,7 @@
 #include <nccl.h>
 
 #include "common/core/handle.h"
+#include "common/core/not_copied.h"
 
 namespace fabricbench::nccl {
 
@@ -146,13 +147,11 @@ inline void check(const Library& library, ncclResult_t result, const char* call,
 
 /// Calls launched together. The destructor closes a group that an exception left open; otherwise every later call on
 /// this thread would be part of it.
-class Group {
+class Group : NotCopied {
  public:
   explicit Group(const Library& library) : library_(library) {
     check(library_, library_.functions().group_start(), "ncclGroupStart");
   }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
   ~Group() {
     if (open_) library_.functions().group_end();
   }

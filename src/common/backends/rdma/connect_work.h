@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 #include "common/options/program.h"
 
@@ -28,12 +29,10 @@ class AgreementLimit {
 
 /// A time limit for MPI calls that wait for another process. If that process hangs or is gone, such a call never
 /// returns.
-class AgreementWatch {
+class AgreementWatch : NotCopied {
  public:
   /// `end` is called from a separate thread when a limit has passed, with the arguments of arm; it must end the job.
   explicit AgreementWatch(std::function<void(const std::string&)> end);
-  AgreementWatch(const AgreementWatch&) = delete;
-  AgreementWatch& operator=(const AgreementWatch&) = delete;
   ~AgreementWatch();
 
   void arm(Seconds limit, std::string text);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
@@ -52,13 +53,8 @@ struct Event {
 [[nodiscard]] std::string in_step(ConnectStep step, const std::string& peer, const std::string& why);
 
 /// The requests to rdma_cm of one end of a connection, which events answer. All methods throw Error if a call fails.
-class Handshake {
+class Handshake : public InterfaceBase {
  public:
-  Handshake() = default;
-  Handshake(const Handshake&) = delete;
-  Handshake& operator=(const Handshake&) = delete;
-  virtual ~Handshake() = default;
-
   virtual void resolve_address() = 0;
   virtual void resolve_route() = 0;
   virtual void connect() = 0;
@@ -104,13 +100,8 @@ struct LinkEvent {
 
 /// The links of one side, for connections that exist at the same time. They share an event channel and a completion
 /// queue.
-class Links {
+class Links : public InterfaceBase {
  public:
-  Links() = default;
-  Links(const Links&) = delete;
-  Links& operator=(const Links&) = delete;
-  virtual ~Links() = default;
-
   /// The first `count` links are for the connections with these numbers. Both sides call it with the same arguments,
   /// before the connecting side connects.
   virtual void begin(std::uint64_t first, std::size_t count) = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/backends/rdma_cm/link.h"
+#include "common/core/not_copied.h"
 #include "common/core/pattern.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
@@ -210,13 +211,10 @@ struct SideResults {
 /// One side of batches of connections. All connections of a batch start a step at the same time, and the next step when
 /// all have finished it. A batch has three phases, which the two sides enter together. All methods throw Error: the
 /// timeout of a step names the connection, the peer, the step and likely causes.
-class Side {
+class Side : public InterfaceBase {
  public:
   /// Does not own the links, of which there are `settings.parallel`.
   Side(Links& links, SideSettings settings);
-  Side(const Side&) = delete;
-  Side& operator=(const Side&) = delete;
-  virtual ~Side() = default;
 
   void begin(const Batch& batch);
   /// Work that the connecting side does alone.

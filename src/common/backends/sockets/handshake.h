@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/backends/sockets/socket.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench::sockets {
@@ -50,11 +51,9 @@ struct GuestList {
 /// Accepts connections from the listed ranks and rejects all others, on a separate thread, so that this rank can
 /// connect to others meanwhile. Ends when all have connected. Strangers have little time to say who they are, and few
 /// of them are heard at a time, so that they cannot use up the process's file descriptors.
-class Acceptor {
+class Acceptor : NotCopied {
  public:
   Acceptor(std::vector<Socket> listeners, GuestList list);
-  Acceptor(const Acceptor&) = delete;
-  Acceptor& operator=(const Acceptor&) = delete;
   ~Acceptor();
 
   /// The connections of each rank, by stream. Returns when all have connected.

@@ -10,6 +10,7 @@
 
 #include "common/backends/verbs/device.h"
 #include "common/backends/verbs/introduction.h"
+#include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::verbs {
@@ -97,13 +98,8 @@ struct Connected {
 
 /// A method of connecting a rank's queue pairs to those of the other rank of its pair, until they send and receive.
 /// Between the calls the ranks exchange whether they succeeded.
-class Connector {
+class Connector : public InterfaceBase {
  public:
-  Connector() = default;
-  Connector(const Connector&) = delete;
-  Connector& operator=(const Connector&) = delete;
-  virtual ~Connector() = default;
-
   /// The own port's GIDs that this method can connect by; `asked` is -x. Throws Error (missing) if there is none.
   [[nodiscard]] virtual std::vector<Gid> usable_gids(const PortFacts& port,
                                                      const std::optional<std::int64_t>& asked) const = 0;

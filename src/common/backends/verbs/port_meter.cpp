@@ -23,6 +23,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/directory.h"
+#include "common/core/not_copied.h"
 
 namespace fabricbench::verbs {
 namespace {
@@ -66,13 +67,11 @@ void read_directory(const fs::path& directory, PortCounters& counters) {
 }
 
 /// Asks the driver of one interface.
-class EthtoolSocket {
+class EthtoolSocket : NotCopied {
  public:
   explicit EthtoolSocket(const std::string& interface) : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     std::copy_n(interface.c_str(), std::min(interface.size(), sizeof request_.ifr_name - 1), request_.ifr_name);
   }
-  EthtoolSocket(const EthtoolSocket&) = delete;
-  EthtoolSocket& operator=(const EthtoolSocket&) = delete;
   ~EthtoolSocket() {
     if (socket_ >= 0) close(socket_);
   }

@@ -12,6 +12,7 @@
 
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
+#include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
@@ -19,13 +20,8 @@ namespace fabricbench::verbs {
 
 /// A type of connection that only one provider has, and that verbs itself can neither create nor address: what sets its
 /// queue pairs apart from those of others. Requests are posted by ibv_wr_*, see ProviderConnection.
-class ProviderTransport {
+class ProviderTransport : public InterfaceBase {
  public:
-  ProviderTransport() = default;
-  ProviderTransport(const ProviderTransport&) = delete;
-  ProviderTransport& operator=(const ProviderTransport&) = delete;
-  virtual ~ProviderTransport() = default;
-
   /// A queue pair in the reset state, to which ibv_wr_* post; null on failure, with errno. The type in `wanted` is
   /// ignored.
   [[nodiscard]] virtual QueuePair create(ibv_pd* domain, const ibv_qp_init_attr& wanted) = 0;

@@ -12,6 +12,7 @@
 
 #include "common/backends/verbs/explain.h"
 #include "common/core/error.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
@@ -20,11 +21,9 @@ namespace {
 constexpr int kByDataDirect = 1;  // MLX5DV_REG_DMABUF_ACCESS_DATA_DIRECT
 
 /// The file of an exported block, closed once the device has imported it.
-class ExportedFile {
+class ExportedFile : NotCopied {
  public:
   explicit ExportedFile(const DmaBuf& exported) : exported_(exported) {}
-  ExportedFile(const ExportedFile&) = delete;
-  ExportedFile& operator=(const ExportedFile&) = delete;
   ~ExportedFile() { close(exported_.file); }
   [[nodiscard]] const DmaBuf& get() const { return exported_; }
 

@@ -85,8 +85,6 @@ class VerbsConnection : public Connection {
   VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings)
       : VerbsConnection(device, settings, nullptr) {}
   ~VerbsConnection() override { abandon(); }
-  VerbsConnection(const VerbsConnection&) = delete;
-  VerbsConnection& operator=(const VerbsConnection&) = delete;
 
   [[nodiscard]] Introduction introduction(const std::string& host) const;
   /// Gets ready to be connected to, as Connector::invite says.

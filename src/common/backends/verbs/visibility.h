@@ -20,6 +20,7 @@
 #include "common/core/buffer_source.h"
 #include "common/core/memory.h"
 #include "common/core/message_reader.h"
+#include "common/core/not_copied.h"
 
 namespace fabricbench::verbs {
 
@@ -194,13 +195,11 @@ struct VisibilitySurroundings {
 
 /// The additional parts of a session whose messages count when their consumer sees them: the reader, or the queue pair
 /// that is connected to itself, and the memory of both.
-class VisibilityParts {
+class VisibilityParts : NotCopied {
  public:
   /// Measures the reader's round trip, and allocates what concerns this rank alone. Throws Error.
   VisibilityParts(SeenBy seen_by, std::unique_ptr<MessageReader> reader, VisibilitySurroundings around);
   ~VisibilityParts();
-  VisibilityParts(const VisibilityParts&) = delete;
-  VisibilityParts& operator=(const VisibilityParts&) = delete;
 
   /// Whether messages need a flag of 8 bytes, in their own memory.
   [[nodiscard]] bool takes_flag() const { return seen_by_ == SeenBy::kReader; }
