@@ -149,7 +149,7 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   rdma_cm::Invitation invitation;
   auto links = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
-    auto made = std::make_unique<rdma_cm::CmLinks>(link_settings(setup.options, own, gid));
+    auto made = rdma_cm::open_links(link_settings(setup.options, own, gid));
     if (!setup.connects()) invitation = made->listen();
     return made;
   });

@@ -266,7 +266,7 @@ GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& devi
 }
 
 std::unique_ptr<verbs::Connector> connector_for(const RdmaOptions& options) {
-  if (options.by_rdma_cm) return std::make_unique<rdma_cm::CmConnector>();
+  if (options.by_rdma_cm) return rdma_cm::make_cm_connector();
   return std::make_unique<verbs::DirectConnector>();
 }
 
