@@ -17,8 +17,6 @@
 #include "common/core/wording.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
-#include "common/engine/group_traffic.h"
-#include "common/engine/required_speed.h"
 #include "common/host/identity.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"

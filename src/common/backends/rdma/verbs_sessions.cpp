@@ -25,7 +25,7 @@
 #include "common/core/error.h"
 #include "common/core/units.h"
 #include "common/core/wording.h"
-#include "common/engine/placement_notices.h"
+#include "common/engine/setup.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
 #include "common/host/pci.h"
