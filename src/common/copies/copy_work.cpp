@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/copies/copy_plan.h"
 #include "common/copies/copy_program.h"

@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "common/mpi/communicator.h"
-
 namespace fabricbench::mpi {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "common/core/error.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {

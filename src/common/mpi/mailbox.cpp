@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/core/clock.h"
-#include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 

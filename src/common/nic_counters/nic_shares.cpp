@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "common/nic_counters/requested_nics.h"
-
 namespace fabricbench {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <strings.h>
 
-#include <algorithm>
 #include <cctype>
 #include <functional>
 #include <set>

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "common/backends/cuda/device.h"
-#include "common/backends/cuda/stream.h"
 #include "common/core/error.h"
 #include "common/core/pattern_table.h"
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/cuda/stream.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cuda {

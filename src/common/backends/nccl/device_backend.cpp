@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/cuda/stream.h"
-#include "common/backends/nccl/communicators.h"
 #include "common/core/error.h"
 
 namespace fabricbench::nccl {

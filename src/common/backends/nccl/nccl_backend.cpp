@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/cuda/stream.h"
 #include "common/core/error.h"
 #include "common/core/pattern.h"
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "common/backends/cuda/device.h"
-#include "common/backends/cuda/stream.h"
 #include "common/backends/nccl/profiler_plugin.h"
 #include "common/core/clock.h"
 

@@ -11,8 +11,6 @@
 
 #include "common/core/error.h"
 #include "common/core/wording.h"
-#include "common/host/pci.h"
-#include "common/host/topology.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "common/backends/rdma/routes.h"
-#include "common/core/buffer_source.h"
 #include "common/core/error.h"
 #include "common/core/units.h"
 #include "common/core/wording.h"

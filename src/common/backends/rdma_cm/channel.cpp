@@ -6,7 +6,6 @@
 #include <infiniband/ib.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <rdma/rdma_cma.h>
 
 #include <algorithm>
 #include <cerrno>

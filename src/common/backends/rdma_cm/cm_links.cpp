@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <deque>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,11 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "common/backends/rdma_cm/channel.h"
 #include "common/backends/rdma_cm/link.h"

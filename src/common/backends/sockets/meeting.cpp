@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/sockets/handshake.h"
 #include "common/core/error.h"
 #include "common/core/random.h"
 

@@ -6,8 +6,6 @@
 
 #include <array>
 
-#include "common/backends/sockets/socket.h"
-
 namespace fabricbench::sockets {
 
 TcpTotals& TcpTotals::operator+=(const TcpTotals& other) {

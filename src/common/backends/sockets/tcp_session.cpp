@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "common/backends/sockets/interfaces.h"
-#include "common/backends/sockets/meeting.h"
 #include "common/backends/sockets/socket.h"
 
 namespace fabricbench::sockets {

@@ -10,8 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "common/backends/verbs/explain.h"
-#include "common/backends/verbs/provider_transport.h"
-#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {

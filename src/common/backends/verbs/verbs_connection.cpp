@@ -1,6 +1,5 @@
 #include "common/backends/verbs/verbs_connection.h"
 
-#include <endian.h>
 #include <poll.h>
 
 #include <algorithm>

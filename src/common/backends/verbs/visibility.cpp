@@ -11,7 +11,6 @@
 #include "common/core/clock.h"
 #include "common/core/datatype.h"
 #include "common/core/error.h"
-#include "common/core/message_reader.h"
 
 namespace fabricbench::verbs {
 namespace {
