@@ -24,6 +24,101 @@ bool is_refusal(ncclResult_t result) { return result == ncclInvalidUsage || resu
 /// NCCL has an internal error where no adapter can be driven by GPUs (ncclGinConnectOnce in its src/gin/gin_host.cc).
 bool names_gin(std::string_view text) { return text.find("GIN") != std::string_view::npos; }
 
+/// One rank whose operations are our kernels on NCCL's device interface (-D): the sum of an all_reduce, and all_to_all.
+/// Buffers lie in symmetric windows, at the same place on all ranks. Every other operation throws Error (missing) when
+/// called, on all ranks.
+class DeviceBackend final : public CollectiveBackend {
+ public:
+  /// Does not own its arguments, which must outlive it.
+  DeviceBackend(const DeviceCommunicators& communicators, const Registrar& registrar, int local_rank,
+                cuda::DeviceStream stream)
+      : communicator_(&communicators.get(local_rank)),
+        registrar_(&registrar),
+        implementation_(communicators.implementation()),
+        local_rank_(local_rank),
+        stream_(stream) {}
+
+  void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override {
+    if (const std::string reason = why_no_kernel(implementation_, datatype, reduction); !reason.empty()) {
+      throw Error(ExitStatus::kMissing, reason);
+    }
+    const cuda::DeviceGuard device(stream_.device);
+    cuda::check(communicator_->all_reduce(registrar_->place_of(local_rank_, send),
+                                          registrar_->place_of(local_rank_, recv), count, datatype, stream_.stream),
+                "cudaLaunchKernel");
+  }
+  void all_gather(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/) override {
+    throw_no_kernel("all_gather");
+  }
+  void reduce_scatter(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+                      Reduction /*reduction*/) override {
+    throw_no_kernel("reduce_scatter");
+  }
+  void broadcast(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+                 int /*root*/) override {
+    throw_no_kernel("broadcast");
+  }
+  void reduce(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+              Reduction /*reduction*/, int /*root*/) override {
+    throw_no_kernel("reduce");
+  }
+  void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) override {
+    if (uses_multimem(implementation_)) throw_no_kernel("alltoall by multimem");
+    const cuda::DeviceGuard device(stream_.device);
+    cuda::check(communicator_->all_to_all(registrar_->place_of(local_rank_, send),
+                                          registrar_->place_of(local_rank_, recv), count, datatype, stream_.stream),
+                "cudaLaunchKernel");
+  }
+  void all_to_all_v(const void* /*send*/, void* /*recv*/, const Exchange& /*exchange*/,
+                    DataType /*datatype*/) override {
+    throw_no_kernel("alltoallv");
+  }
+  void gather(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+              int /*root*/) override {
+    throw_no_kernel("gather");
+  }
+  void scatter(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+               int /*root*/) override {
+    throw_no_kernel("scatter");
+  }
+  void send_recv(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
+                 Partners /*partners*/) override {
+    throw_no_kernel("send and receive");
+  }
+  void send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) override {
+    throw_no_kernel("send");
+  }
+  void recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) override {
+    throw_no_kernel("receive");
+  }
+  void start_send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) override {
+    throw_no_kernel("send");
+  }
+  void start_recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) override {
+    throw_no_kernel("receive");
+  }
+  void finish() override { throw_no_kernel("windows of messages"); }
+  void copy(const void* from, void* into, std::size_t bytes) override {
+    if (from == into || bytes == 0) return;
+    const cuda::DeviceGuard device(stream_.device);
+    cuda::check(cudaMemcpyAsync(into, from, bytes, cudaMemcpyDeviceToDevice, stream_.stream), "cudaMemcpyAsync");
+  }
+  void barrier() override { throw_no_kernel("barrier"); }
+
+ private:
+  [[noreturn]] void throw_no_kernel(std::string_view operation) const {
+    throw Error(ExitStatus::kMissing, fmt::format("-D {}: there are kernels for all_reduce and alltoall, none for {}; "
+                                                  "leave out -D to measure NCCL's own",
+                                                  option_of(implementation_), operation));
+  }
+
+  const nccl_device::DeviceCommunicator* communicator_;
+  const Registrar* registrar_;
+  nccl_device::Implementation implementation_;
+  int local_rank_;
+  cuda::DeviceStream stream_;
+};
+
 }  // namespace
 
 struct DeviceCommunicators::Work {
@@ -131,43 +226,10 @@ void DeviceCommunicators::load_kernels(const std::vector<DataType>& datatypes) c
   }
 }
 
-DeviceBackend::DeviceBackend(const DeviceCommunicators& communicators, const Registrar& registrar, int local_rank,
-                             cuda::DeviceStream stream)
-    : communicator_(&communicators.get(local_rank)),
-      registrar_(&registrar),
-      implementation_(communicators.implementation()),
-      local_rank_(local_rank),
-      stream_(stream) {}
-
-void DeviceBackend::all_reduce(const void* send, void* recv, std::size_t count, DataType datatype,
-                               Reduction reduction) {
-  if (const std::string reason = why_no_kernel(implementation_, datatype, reduction); !reason.empty()) {
-    throw Error(ExitStatus::kMissing, reason);
-  }
-  const cuda::DeviceGuard device(stream_.device);
-  cuda::check(communicator_->all_reduce(registrar_->place_of(local_rank_, send),
-                                        registrar_->place_of(local_rank_, recv), count, datatype, stream_.stream),
-              "cudaLaunchKernel");
-}
-
-void DeviceBackend::all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) {
-  if (uses_multimem(implementation_)) throw_no_kernel("alltoall by multimem");
-  const cuda::DeviceGuard device(stream_.device);
-  cuda::check(communicator_->all_to_all(registrar_->place_of(local_rank_, send),
-                                        registrar_->place_of(local_rank_, recv), count, datatype, stream_.stream),
-              "cudaLaunchKernel");
-}
-
-void DeviceBackend::copy(const void* from, void* into, std::size_t bytes) {
-  if (from == into || bytes == 0) return;
-  const cuda::DeviceGuard device(stream_.device);
-  cuda::check(cudaMemcpyAsync(into, from, bytes, cudaMemcpyDeviceToDevice, stream_.stream), "cudaMemcpyAsync");
-}
-
-void DeviceBackend::throw_no_kernel(std::string_view operation) const {
-  throw Error(ExitStatus::kMissing, fmt::format("-D {}: there are kernels for all_reduce and alltoall, none for {}; "
-                                                "leave out -D to measure NCCL's own",
-                                                option_of(implementation_), operation));
+std::unique_ptr<CollectiveBackend> make_device_backend(const DeviceCommunicators& communicators,
+                                                       const Registrar& registrar, int local_rank,
+                                                       cuda::DeviceStream stream) {
+  return std::make_unique<DeviceBackend>(communicators, registrar, local_rank, stream);
 }
 
 }  // namespace fabricbench::nccl

@@ -57,72 +57,10 @@ class DeviceCommunicators : NotCopied {
   std::shared_ptr<Work> work_;
 };
 
-/// One rank whose operations are our kernels on NCCL's device interface (-D): the sum of an all_reduce, and all_to_all.
-/// Buffers lie in symmetric windows, at the same place on all ranks. Every other operation throws Error (missing) when
-/// called, on all ranks.
-class DeviceBackend final : public CollectiveBackend {
- public:
-  /// Does not own its arguments, which must outlive it.
-  DeviceBackend(const DeviceCommunicators& communicators, const Registrar& registrar, int local_rank,
-                cuda::DeviceStream stream);
-
-  void all_reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction) override;
-  void all_gather(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/) override {
-    throw_no_kernel("all_gather");
-  }
-  void reduce_scatter(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
-                      Reduction /*reduction*/) override {
-    throw_no_kernel("reduce_scatter");
-  }
-  void broadcast(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
-                 int /*root*/) override {
-    throw_no_kernel("broadcast");
-  }
-  void reduce(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
-              Reduction /*reduction*/, int /*root*/) override {
-    throw_no_kernel("reduce");
-  }
-  void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) override;
-  void all_to_all_v(const void* /*send*/, void* /*recv*/, const Exchange& /*exchange*/,
-                    DataType /*datatype*/) override {
-    throw_no_kernel("alltoallv");
-  }
-  void gather(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
-              int /*root*/) override {
-    throw_no_kernel("gather");
-  }
-  void scatter(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
-               int /*root*/) override {
-    throw_no_kernel("scatter");
-  }
-  void send_recv(const void* /*send*/, void* /*recv*/, std::size_t /*count*/, DataType /*datatype*/,
-                 Partners /*partners*/) override {
-    throw_no_kernel("send and receive");
-  }
-  void send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) override {
-    throw_no_kernel("send");
-  }
-  void recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) override {
-    throw_no_kernel("receive");
-  }
-  void start_send(const void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*to*/) override {
-    throw_no_kernel("send");
-  }
-  void start_recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) override {
-    throw_no_kernel("receive");
-  }
-  void finish() override { throw_no_kernel("windows of messages"); }
-  void copy(const void* from, void* into, std::size_t bytes) override;
-  void barrier() override { throw_no_kernel("barrier"); }
-
- private:
-  [[noreturn]] void throw_no_kernel(std::string_view operation) const;
-
-  const nccl_device::DeviceCommunicator* communicator_;
-  const Registrar* registrar_;
-  nccl_device::Implementation implementation_;
-  int local_rank_;
-  cuda::DeviceStream stream_;
-};
+/// One rank whose operations are our kernels on NCCL's device interface (-D). Does not own its arguments, which must
+/// outlive it.
+[[nodiscard]] std::unique_ptr<CollectiveBackend> make_device_backend(const DeviceCommunicators& communicators,
+                                                                     const Registrar& registrar, int local_rank,
+                                                                     cuda::DeviceStream stream);
 
 }  // namespace fabricbench::nccl

@@ -259,12 +259,12 @@ void NcclSession::use_devices(const ProcessGroup& group) {
 void NcclSession::make_backends() {
   const auto& reductions = options_.reductions;
   const bool multiplied = std::find(reductions.begin(), reductions.end(), Reduction::kMulSum) != reductions.end();
+  std::vector<DataType> with_mulsum;
+  for (const DataType datatype : options_.datatypes) {
+    if (multiplied && why_not(datatype, Reduction::kMulSum).empty()) with_mulsum.push_back(datatype);
+  }
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    auto backend = std::make_unique<NcclBackend>(*communicators_, static_cast<int>(i), views_[i]);
-    for (const DataType datatype : options_.datatypes) {
-      if (multiplied && why_not(datatype, Reduction::kMulSum).empty()) backend->prepare_mulsum(datatype);
-    }
-    backends_.push_back(std::move(backend));
+    backends_.push_back(make_nccl_backend(*communicators_, static_cast<int>(i), views_[i], with_mulsum));
   }
 }
 
@@ -275,8 +275,7 @@ void NcclSession::make_device_backends(nccl_device::Implementation implementatio
   device_communicators_.emplace(*communicators_,
                                 DevicePlan{implementation, static_cast<int>(options_.device_ctas), options_.datatypes});
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    backends_.push_back(
-        std::make_unique<DeviceBackend>(*device_communicators_, *registrar_, static_cast<int>(i), views_[i]));
+    backends_.push_back(make_device_backend(*device_communicators_, *registrar_, static_cast<int>(i), views_[i]));
   }
 }
 
@@ -285,8 +284,7 @@ void NcclSession::make_put_backends(const ProcessGroup& group) {
   agree(group, reason.empty() ? "" : fmt::format("--one-sided: {}", reason));
   const auto meet = [min = group.min] { (void)min(0); };
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    backends_.push_back(
-        std::make_unique<PutBackend>(*communicators_, *registrar_, static_cast<int>(i), views_[i], meet));
+    backends_.push_back(make_put_backend(*communicators_, *registrar_, static_cast<int>(i), views_[i], meet));
   }
 }
 

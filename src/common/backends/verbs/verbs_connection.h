@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -198,5 +199,10 @@ class VerbsConnection : public Connection {
   bool awaits_event_ = false;
   std::atomic<bool> abandoned_ = false;
 };
+
+/// The connection that the transport in `settings` needs. Throws Error (missing), also where the device lacks that type
+/// of connection, with the type that it has.
+[[nodiscard]] std::unique_ptr<VerbsConnection> open_connection(const OpenDevice& device,
+                                                               const ConnectionSettings& settings);
 
 }  // namespace fabricbench::verbs

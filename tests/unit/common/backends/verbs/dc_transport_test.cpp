@@ -14,7 +14,7 @@
 
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/flow.h"
-#include "common/backends/verbs/provider_connection.h"
+#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 #include "fake_dc.h"
 #include "fake_root.h"
