@@ -14,7 +14,6 @@
 
 #include "common/copies/copy_plan.h"
 #include "common/copies/copy_program.h"
-#include "common/copies/copy_rates.h"
 #include "common/copies/copy_setup.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"

@@ -8,7 +8,6 @@
 #include "common/backends/sockets/handshake.h"
 #include "common/backends/sockets/interfaces.h"
 #include "common/backends/sockets/socket.h"
-#include "common/backends/sockets/tcp_backend.h"
 #include "common/core/pairs.h"
 #include "common/core/units.h"
 
@@ -43,6 +42,12 @@ struct TcpSettings {
   Seconds time_limit_s = 0;      ///< time without a byte; 0: no limit
   Seconds connect_limit_s = 10;  ///< for one connection
   std::vector<Pair> pairs;       ///< pairs that exchange messages; empty: all
+};
+
+/// A rank and its connections, all prepared for messages (make_ready).
+struct Peer {
+  std::string name;             ///< for messages: `rank 1 on node-b (10.0.0.2)`
+  std::vector<Socket> streams;  ///< empty: no messages are exchanged with it
 };
 
 /// Connects the ranks: every rank listens and tells the others its endpoints, then the lower rank of each pair connects
