@@ -7,12 +7,11 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include "common/backends/cuda/check.h"
 #include "common/backends/cuda/clock.h"
 #include "common/backends/cuda/device.h"
 #include "common/backends/cuda/kernels.h"
 #include "common/backends/cuda/memory.h"
-#include "common/backends/cuda/wait.h"
+#include "common/backends/cuda/stream.h"
 #include "common/core/error.h"
 #include "common/core/statistics.h"
 

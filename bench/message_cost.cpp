@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/backends/rdma/rdma_test.h"
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "fake_verbs_devices.h"
@@ -44,7 +44,7 @@ void stream(std::int64_t messages, std::int64_t post_list) {
   writes.configure(options);
   const OpenDevice device = open_fake();
   VerbsConnection connection(device, {.depth = static_cast<int>(options.rdma.depth)});
-  Meeting meeting;
+  verbs::Meeting meeting;
   meeting.own = meeting.peer = connection.introduction("here");
   meeting.agreed.mtu = device.port.mtu;
   DirectConnector connector;

@@ -22,7 +22,7 @@
 #include "common/host/usage.h"
 #include "common/options/program.h"
 #include "common/report/csv.h"
-#include "common/report/json_lines.h"
+#include "common/report/json_sinks.h"
 #include "common/report/sweep_facts.h"
 #include "common/report/tables.h"
 
@@ -50,7 +50,7 @@ Context context_of(int endpoints, const Options& options) {
 Outputs open_outputs() {
   const auto nowhere = [] { return OutputFile("/dev/null", true); };
   Outputs outputs;
-  outputs.add(std::make_unique<SweepTableSink>(OutputFile::standard_output(), false));
+  outputs.add(make_table(Figure::kSweep, {}, OutputFile::standard_output(), false));
   outputs.add(std::make_unique<JsonLinesSink>(nowhere()));
   outputs.add(std::make_unique<CsvSink>(nowhere()));
   outputs.add(std::make_unique<MatrixCsvSink>(nowhere()));

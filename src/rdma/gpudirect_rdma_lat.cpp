@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "common/backends/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_sessions.h"
 
 namespace fabricbench {
 namespace {

@@ -1,7 +1,7 @@
 // Programs that measure requests over RDMA verbs. A function is a program.
 
 #include "common/backends/rdma/connect_work.h"
-#include "common/backends/rdma/verbs_program.h"
+#include "common/backends/rdma/verbs_sessions.h"
 
 namespace fabricbench {
 

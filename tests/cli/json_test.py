@@ -211,7 +211,7 @@ class Page(ProgramTest):  # 2 ranks, 2 s
         self.assertEqual([title for title in titles if f"`{title}`" not in PAGE], [])
 
     def test_every_exit_status(self):
-        header = (DOCS.parent / "src/common/core/exit_status.h").read_text()
+        header = (DOCS.parent / "src/common/core/error.h").read_text()
         for status in re.findall(r"^  k\w+ = (\d+),", header, re.MULTILINE):
             self.assertRegex(PAGE, rf"(?m)^\| {status} \|")
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/backends/sockets/announcement.h"
-#include "common/backends/sockets/hello.h"
+#include "common/backends/sockets/handshake.h"
+#include "common/backends/sockets/meeting.h"
 #include "readers.h"
 #include "support.h"
 

@@ -3,7 +3,7 @@
 #include "cluster/hosts/host_list.h"
 
 #include "cluster/hosts/host_folding.h"
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 #include "readers.h"
 #include "support.h"
 

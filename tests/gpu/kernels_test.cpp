@@ -11,9 +11,7 @@
 #include "common/backends/cuda/clock.h"
 #include "common/backends/cuda/memory.h"
 #include "common/backends/cuda/reader.h"
-#include "common/backends/cuda/recording.h"
 #include "common/backends/cuda/stream.h"
-#include "common/backends/cuda/wait.h"
 #include "common/core/clock.h"
 #include "common/core/session.h"
 

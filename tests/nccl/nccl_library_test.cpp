@@ -7,7 +7,7 @@
 
 #include "common/backends/nccl/communicators.h"
 #include "common/backends/nccl/library.h"
-#include "common/backends/nccl/memory_report.h"
+#include "common/backends/nccl/nccl_session.h"
 #include "common/backends/nccl/profiler_plugin.h"
 #include "common/backends/nccl_device/device_collectives.h"
 #include "common/core/error.h"

@@ -20,7 +20,7 @@
 #include "cluster/command/tool.h"
 #include "cluster/pairs/report/verdict_text.h"
 #include "common/core/error.h"
-#include "common/core/shuffle.h"
+#include "common/core/random.h"
 #include "common/record/json.h"
 #include "common/record/reading.h"
 #include "simulation/fabric.h"

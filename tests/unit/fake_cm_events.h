@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/backends/rdma_cm/event.h"
+#include "common/backends/rdma_cm/link.h"
 #include "common/core/units.h"
 
 namespace fabricbench::test {

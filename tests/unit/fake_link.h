@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/rdma_cm/exchange.h"
 #include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/side.h"
 #include "common/core/error.h"
 #include "common/core/pattern.h"
 #include "fake_cm_events.h"

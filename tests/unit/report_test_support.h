@@ -5,14 +5,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/record/context.h"
 #include "common/record/row.h"
 #include "common/report/output_file.h"
+#include "common/report/sink.h"
+#include "common/report/tables.h"
 
 namespace fabricbench::test {
 
@@ -51,18 +55,33 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A sink of a kind and the text that it has written.
-template <typename SinkType>
-class Written {
+/// A sink and the text that it has written.
+class WrittenSink {
  public:
-  SinkType* operator->() { return &sink_; }
+  template <typename Make>
+  explicit WrittenSink(Make make) : sink_(make(OutputFile(path_, false))) {}
+
+  Sink* operator->() { return sink_.get(); }
+  Sink& operator*() { return *sink_; }
   [[nodiscard]] std::string text() const { return text_of(path_); }
   [[nodiscard]] std::vector<std::string> lines() const { return lines_of(text()); }
 
  private:
   TemporaryFolder folder_;
   std::string path_ = folder_.file("output");
-  SinkType sink_{OutputFile(path_, false)};
+  std::unique_ptr<Sink> sink_;
+};
+
+template <typename SinkType>
+struct Written : WrittenSink {
+  Written() : WrittenSink([](OutputFile output) { return std::make_unique<SinkType>(std::move(output)); }) {}
+};
+
+/// The table that people read, of a run with this figure.
+template <Figure kFigure>
+struct WrittenTable : WrittenSink {
+  explicit WrittenTable(const Options& options = {}, bool colour = false)
+      : WrittenSink([&](OutputFile output) { return make_table(kFigure, options, std::move(output), colour); }) {}
 };
 
 inline Measurement measurement(Seconds time, double algbw_gb, double busbw_gb) {

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/verbs_session.h"
+#include "common/core/buffer_source.h"
 #include "common/core/error.h"
-#include "common/core/host_buffers.h"
 #include "common/core/pattern.h"
 #include "fake_root.h"
 #include "fake_verbs_devices.h"

@@ -12,7 +12,7 @@
 #include "cluster/command/pair_job.h"
 #include "cluster/command/tool.h"
 #include "common/core/error.h"
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {

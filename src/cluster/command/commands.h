@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cluster/command/catalogue.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 

@@ -1,7 +1,7 @@
 // The program find_slow_links, as a function.
 #pragma once
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 

@@ -7,7 +7,7 @@
 
 #include "cluster/command/catalogue.h"
 #include "cluster/launch/launcher.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 

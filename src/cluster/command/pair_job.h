@@ -12,7 +12,7 @@
 #include "cluster/command/command_options.h"
 #include "cluster/launch/children.h"
 #include "cluster/launch/launcher.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "cluster/launch/job_output.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "common/core/host_names.h"
 #include "common/core/plain_text.h"
 #include "common/core/version.h"
 

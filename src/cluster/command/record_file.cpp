@@ -11,7 +11,6 @@
 #include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
-#include "common/core/host_names.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
 #include "common/core/version.h"

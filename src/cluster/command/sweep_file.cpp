@@ -20,7 +20,7 @@
 #include "cluster/launch/job_output.h"
 #include "cluster/launch/launcher.h"
 #include "common/core/error.h"
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 #include "common/record/json.h"
 #include "common/record/read.h"
 

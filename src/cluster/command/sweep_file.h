@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/how_started.h"
+#include "common/core/script_command.h"
 #include "common/record/reading.h"
 
 namespace fabricbench::cluster {

@@ -20,7 +20,7 @@
 #include "cluster/command/input_file.h"
 #include "cluster/command/record_checks.h"
 #include "common/core/error.h"
-#include "common/core/matrix_row.h"
+#include "common/core/heat_map.h"
 #include "common/core/names.h"
 #include "common/core/plain_text.h"
 #include "common/core/version.h"

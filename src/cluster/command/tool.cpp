@@ -15,7 +15,6 @@
 #include "common/core/units.h"
 #include "common/host/last_words.h"
 #include "common/options/arguments.h"
-#include "common/options/description.h"
 
 namespace fabricbench::cluster {
 

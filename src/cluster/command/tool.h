@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 

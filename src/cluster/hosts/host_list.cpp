@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "cluster/import/text.h"
 #include "common/core/error.h"
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/core/how_started.h"
 #include "common/core/names.h"
+#include "common/core/script_command.h"
 
 namespace fabricbench::cluster {
 

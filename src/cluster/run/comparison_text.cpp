@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "common/core/units.h"
+#include "common/record/columns.h"
 #include "common/record/json.h"
-#include "common/record/text_table.h"
 
 namespace fabricbench::baseline {
 namespace {

@@ -13,8 +13,8 @@
 #include "cluster/run/comparison_text.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
+#include "common/record/columns.h"
 #include "common/record/json.h"
-#include "common/record/text_table.h"
 
 namespace fabricbench::expected {
 namespace {

@@ -1,7 +1,7 @@
 #include "cluster/run/expectation_sink.h"
 
 #include "cluster/run/launch_recorder.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/host/files.h"
 

@@ -20,6 +20,7 @@
 
 #include "cluster/run/launch_recorder.h"
 #include "common/core/error.h"
+#include "common/core/not_copied.h"
 #include "common/core/plain_text.h"
 #include "common/host/files.h"
 #include "common/record/json.h"
@@ -116,7 +117,7 @@ class Reader {
 }
 
 /// Keeps other writers of a file away while it exists.
-class Lock {
+class Lock : NotCopied {
  public:
   /// Waits for at most 30 s. Throws UsageError if the lock cannot be had.
   explicit Lock(const std::string& target) : target_(target), path_(target + ".lock") {
@@ -130,8 +131,6 @@ class Lock {
       std::this_thread::sleep_for(kPause);
     }
   }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
   ~Lock() {
     unlink(path_.c_str());
     close(file_);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
@@ -62,13 +63,11 @@ struct StepResult {
 /// Measures an endpoint's part of one step: pings if they are asked for, then windows of messages, which the receiver
 /// times. Receivers choose the numbers of messages and windows from the times of the first ones, and send them to the
 /// sender by mail. Nothing waits beyond the deadline of a step, except in NCCL, whose own time limit ends the job.
-class FlowMeter {
+class FlowMeter : NotCopied {
  public:
   /// `between` is called between two windows. All arguments must outlive this.
   FlowMeter(Session& session, Workspace& workspace, mpi::Mailbox& mailbox, const Options& options, const Case& which,
             std::function<void()> between);
-  FlowMeter(const FlowMeter&) = delete;
-  FlowMeter& operator=(const FlowMeter&) = delete;
   /// Does not release the buffers of messages that were given up.
   ~FlowMeter();
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
 

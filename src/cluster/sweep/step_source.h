@@ -4,19 +4,15 @@
 #include <optional>
 
 #include "cluster/sweep/steps.h"
+#include "common/core/not_copied.h"
 #include "common/record/reading.h"
 #include "common/record/sweep_plan.h"
 
 namespace fabricbench::sweep {
 
 /// The source from which the first endpoint takes the steps of a sweep, one by one.
-class StepSource {
+class StepSource : public InterfaceBase {
  public:
-  StepSource() = default;
-  StepSource(const StepSource&) = delete;
-  StepSource& operator=(const StepSource&) = delete;
-  virtual ~StepSource() = default;
-
   /// The next step; empty: the sweep is over.
   [[nodiscard]] virtual std::optional<Step> next() = 0;
   /// Called with every reading of the current step.

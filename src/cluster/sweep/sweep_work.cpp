@@ -24,7 +24,7 @@
 #include "common/engine/test_work.h"
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/placement.h"
+#include "common/ranks/team.h"
 #include "common/report/sweep_facts.h"
 #include "common/watch/progress.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -152,6 +153,17 @@ Bytes largest_size(std::span<const CopyRow> rows) {
   return largest;
 }
 
+/// The number of copies, with fractions, that a direction completed within `time`.
+double carried_within(std::span<const Seconds> copies, Seconds time) {
+  double carried = 0;
+  for (const Seconds copy : copies) {
+    if (time < copy) return copy > 0 ? carried + time / copy : carried;
+    time -= copy;
+    ++carried;
+  }
+  return carried;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> divide_gpus(const std::vector<std::vector<std::string>>& seen) {
@@ -226,6 +238,16 @@ std::vector<std::string> findings(std::span<const CopyRow> rows) {
   if (over_host)
     all.push_back("Copies to a GPU marked * go through host memory: the two GPUs cannot access each other's memory");
   return all;
+}
+
+BothRates rates_of_both(Bytes size, std::span<const Seconds> first, std::span<const Seconds> second) {
+  const auto total = [](std::span<const Seconds> copies) {
+    return std::accumulate(copies.begin(), copies.end(), Seconds{0});
+  };
+  const Seconds window = std::min(total(first), total(second));
+  if (window <= 0) return {};
+  const double bytes_per_second = static_cast<double>(size) / window;
+  return {carried_within(first, window) * bytes_per_second, carried_within(second, window) * bytes_per_second};
 }
 
 }  // namespace fabricbench

@@ -8,7 +8,7 @@
 #include "common/copies/copy_plan.h"
 #include "common/core/options.h"
 #include "common/mpi/communicator.h"
-#include "common/ranks/placement.h"
+#include "common/ranks/team.h"
 
 namespace fabricbench {
 

@@ -11,16 +11,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/copies/copy_plan.h"
 #include "common/copies/copy_program.h"
-#include "common/copies/copy_rates.h"
 #include "common/copies/copy_setup.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/samples.h"
-#include "common/core/shuffle.h"
+#include "common/core/not_copied.h"
+#include "common/core/random.h"
+#include "common/core/statistics.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
 #include "common/engine/engine.h"
@@ -229,13 +228,11 @@ std::string CopyBench::describe(const SizedCopy& which) const {
 }
 
 /// Releases the buffers only if the run was completed: releasing the buffers of a copy that hangs would hang too.
-class CopyBuffers {
+class CopyBuffers : NotCopied {
  public:
   explicit CopyBuffers(const CopySetup& setup) {
     if (!setup.copies.empty()) copies_ = gpu::open_copies(setup.memory);
   }
-  CopyBuffers(const CopyBuffers&) = delete;
-  CopyBuffers& operator=(const CopyBuffers&) = delete;
   ~CopyBuffers() {
     if (std::uncaught_exceptions() > 0) (void)copies_.release();
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/core/datatype.h"
+#include "common/core/not_copied.h"
 #include "common/core/pattern_table.h"
 #include "common/core/units.h"
 
@@ -49,13 +50,8 @@ struct Partners {
 /// One rank's end of the library being measured: a method for each primitive, here of messages. A method starts the
 /// operation and may return before it has completed; Session::wait returns once it has. Counts are elements and may
 /// exceed 2^31. Where `send` and `recv` are parts of one buffer, Test::in_place says which. Problems throw Error.
-class Backend {
+class Backend : public InterfaceBase {
  public:
-  Backend() = default;
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
-  virtual ~Backend() = default;
-
   /// Sends a message to a rank, or receives the next one from it. Messages keep the order in which they were started.
   virtual void send(const void* buffer, std::size_t count, DataType datatype, int to) = 0;
   virtual void recv(void* buffer, std::size_t count, DataType datatype, int from) = 0;

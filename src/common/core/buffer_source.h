@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/memory.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -18,13 +19,8 @@ struct DmaBuf {
 };
 
 /// Allocates buffers in one kind of memory, and fills and checks them there. Problems throw Error.
-class BufferSource {
+class BufferSource : public InterfaceBase {
  public:
-  BufferSource() = default;
-  BufferSource(const BufferSource&) = delete;
-  BufferSource& operator=(const BufferSource&) = delete;
-  virtual ~BufferSource() = default;
-
   /// For messages: `host memory`, `huge pages of 2 MiB`, `memory of GPU 0 (NVIDIA H100 80GB HBM3)`.
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual Memory& memory() = 0;
@@ -46,6 +42,18 @@ class BufferSource {
   [[nodiscard]] virtual DmaBuf export_dma_buf(const std::byte* /*block*/, std::size_t /*bytes*/, bool /*over_pcie*/) {
     return {};
   }
+};
+
+/// Buffers in this process's memory, in pages of the usual size.
+class HostBuffers final : public BufferSource {
+ public:
+  [[nodiscard]] std::string description() const override { return "host memory"; }
+  [[nodiscard]] Memory& memory() override { return memory_; }
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override { return HostMemory::allocate(bytes); }
+  void release(std::byte* block) noexcept override { HostMemory::release(block); }
+
+ private:
+  HostMemory memory_;
 };
 
 }  // namespace fabricbench

@@ -7,9 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "common/core/matrix_row.h"
-
 namespace fabricbench {
+
+/// One line of a sweep's matrix: what an endpoint received from every other endpoint.
+struct MatrixRow {
+  int receiver = 0;
+  /// Last reading of each sender in bytes per second; 0: it failed; not a number: no reading.
+  std::vector<float> bandwidths;
+};
 
 /// Marks beside the name of an endpoint and above its column.
 constexpr char kNoMark = ' ';

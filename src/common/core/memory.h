@@ -4,19 +4,15 @@
 #include <optional>
 #include <span>
 
+#include "common/core/not_copied.h"
 #include "common/core/pattern_table.h"
 
 namespace fabricbench {
 
 /// The memory that holds a rank's buffers, with the means to fill and check them there. A method returns when its work
 /// is done. Problems throw Error.
-class Memory {
+class Memory : public InterfaceBase {
  public:
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  virtual ~Memory() = default;
-
   virtual void set(std::span<std::byte> buffer, int byte) = 0;
   /// Fills the whole of `buffer`, which holds whole elements, with the pattern of `table` from `place` on.
   virtual void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) = 0;

@@ -12,7 +12,7 @@
 #include "common/core/datatype.h"
 #include "common/core/names.h"
 #include "common/core/rdma_options.h"
-#include "common/core/schedule_kind.h"
+#include "common/core/schedule.h"
 #include "common/core/sizes.h"
 #include "common/core/units.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -101,5 +103,16 @@ struct RdmaOptions {
 /// Limits of connections over rdma_cm: messages of one, and bytes in each direction of those at the same time.
 inline constexpr std::int64_t kMostMessages = 1024;
 inline constexpr Bytes kMostConnectionBytes = Bytes{1} << 30;
+
+/// The steps of the side that opens a connection over rdma_cm, in order.
+enum class ConnectStep { kResolveAddress, kResolveRoute, kConnect, kFirstMessage, kDisconnect };
+
+inline constexpr std::size_t kConnectSteps = 5;
+
+/// As tables and JSON spell them.
+constexpr auto names_of(ConnectStep) {
+  return std::to_array<std::string_view>(
+      {"resolve_address", "resolve_route", "connect", "first_message", "disconnect"});
+}
 
 }  // namespace fabricbench

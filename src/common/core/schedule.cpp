@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "common/core/shuffle.h"
+#include "common/core/random.h"
 
 namespace fabricbench {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "common/core/backend.h"
 #include "common/core/memory.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -23,13 +24,8 @@ struct Conventions {
 };
 
 /// A clock that runs where the operations run. Marks are placed among the operations of every rank of this process.
-class DeviceClock {
+class DeviceClock : public InterfaceBase {
  public:
-  DeviceClock() = default;
-  DeviceClock(const DeviceClock&) = delete;
-  DeviceClock& operator=(const DeviceClock&) = delete;
-  virtual ~DeviceClock() = default;
-
   /// Makes room for this many marks, so that placing them takes no more time than it must.
   virtual void reserve(std::size_t marks) = 0;
   /// Forgets all marks.
@@ -99,13 +95,8 @@ struct MemoryPath {
 };
 
 /// This process's ranks of the library being measured: one, or one per device that it drives.
-class Session {
+class Session : public InterfaceBase {
  public:
-  Session() = default;
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  virtual ~Session() = default;
-
   /// The library's name and version, for messages.
   [[nodiscard]] virtual std::string library() const = 0;
   /// NCCL's version as NCCL counts it, such as 22809; 0: not NCCL.

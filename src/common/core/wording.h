@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,27 @@ template <std::integral Number>
   std::string text = fmt::format("{}", number);
   for (std::size_t digits = 3; digits < text.size(); digits += 4) text.insert(text.size() - digits, ",");
   return text;
+}
+
+/// The first `most` lines, followed by a count of the rest: `and 3 more ranks`, where `what` is `more ranks`.
+[[nodiscard]] inline std::vector<std::string> shortened(std::vector<std::string> lines, std::size_t most,
+                                                        std::string_view what) {
+  if (lines.size() <= most) return lines;
+  const std::size_t more = lines.size() - most;
+  lines.resize(most);
+  lines.push_back(fmt::format("and {} {}", more, what));
+  return lines;
+}
+
+/// The words of `text` in lines of at most `columns`; a longer word has a line of its own.
+[[nodiscard]] inline std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > columns) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
 }
 
 }  // namespace fabricbench

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/core/session.h"
-#include "common/ranks/placement.h"
+#include "common/measure/test.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"
 
@@ -41,5 +41,9 @@ void describe_ports(const LocalPort& first, const LocalPort& second, GroupFacts&
 /// Each host's kernel, processor, NUMA nodes and network devices, as its first process sees them. Collective;
 /// empty on processes other than the job's first.
 [[nodiscard]] std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed);
+
+/// Adds to each group of `context` how its bus bandwidth follows from the rate of its links: of the NICs of a host, or
+/// on one host of the NVLinks of a GPU. Groups that run at the same time share the NICs of their hosts.
+void describe_traffic(const Test& test, Context& context);
 
 }  // namespace fabricbench

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
+#include "common/core/not_copied.h"
 #include "common/engine/job.h"
 #include "common/engine/pair_plan.h"
 #include "common/mpi/communicator.h"
@@ -26,12 +27,9 @@ class AgreedError : public Error {
 
 /// The measurement of a program, on one process of the job. The engine calls `set_up`, `make_context` and `measure` in
 /// this order, on the processes that take part.
-class Work {
+class Work : public InterfaceBase {
  public:
   Work(Job& job, Members members) : job_(job), members_(std::move(members)) {}
-  Work(const Work&) = delete;
-  Work& operator=(const Work&) = delete;
-  virtual ~Work() = default;
 
   /// The communicator of the processes that take part; null on a process that does not.
   [[nodiscard]] const mpi::Communicator* members() const { return members_.among(job_.world); }

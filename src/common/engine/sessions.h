@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/measure/test.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"
 #include "common/record/field.h"
@@ -39,13 +39,8 @@ void describe(Form& form, Message& port) {
 }
 
 /// Opens the sessions of a run.
-class Sessions {
+class Sessions : public InterfaceBase {
  public:
-  Sessions() = default;
-  Sessions(const Sessions&) = delete;
-  Sessions& operator=(const Sessions&) = delete;
-  virtual ~Sessions() = default;
-
   /// The default of --pairs; empty: one rank on each of two hosts.
   [[nodiscard]] virtual std::string_view default_pairs(const Options& /*options*/, bool /*one_host*/) const {
     return "";

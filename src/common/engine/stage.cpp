@@ -7,7 +7,6 @@
 #include "common/core/clock.h"
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
-#include "common/engine/group_traffic.h"
 #include "common/host/identity.h"
 #include "common/measure/bench.h"
 #include "common/mpi/environment.h"

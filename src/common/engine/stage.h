@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/core/not_copied.h"
 #include "common/engine/job.h"
 #include "common/engine/setup.h"
 #include "common/measure/test.h"
@@ -57,12 +58,10 @@ struct StageEnding {
 
 /// A test that is set up: its processes have met for the watchdog, and the common clock runs. All arguments must
 /// outlive it.
-class Stage {
+class Stage : NotCopied {
  public:
   /// Collective over `world`.
   Stage(const mpi::Communicator& world, const Job& job, const Test& test, Setup& setup, Outputs& outputs);
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
   ~Stage();
 
   /// The maximum over all processes.

@@ -35,7 +35,7 @@ std::unique_ptr<Work> agree_on_test(Job& job, Test& test, Sessions& sessions) {
   sessions.settle(job.world, plan, job.options);
   Members members = members_of(job.world, plan);
   if (plan.rounds.size() == 1) return std::make_unique<RowsWork>(job, std::move(members), test, sessions);
-  return std::make_unique<RoundWork>(job, std::move(members), std::move(plan), test, sessions);
+  return make_round_work(job, std::move(members), std::move(plan), test, sessions);
 }
 
 void TestWork::set_up(Outputs& outputs) {

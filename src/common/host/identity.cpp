@@ -12,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 #include "common/host/files.h"
 #include "common/host/memory.h"
 

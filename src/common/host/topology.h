@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/core/not_copied.h"
+
 namespace fabricbench::host {
 
 struct NumaNode {
@@ -72,12 +74,10 @@ enum class NodeBinding {
 
 // While this lives, the thread that made it and those that it starts run on some processing units only, and prefer the
 // memory of a NUMA node. What the thread had before is restored.
-class NearNode {
+class NearNode : NotCopied {
  public:
   // `units`: a list that units_on_node has returned. Throws std::runtime_error if the kernel refuses it.
   NearNode(int numa_node, std::string_view units);
-  NearNode(const NearNode&) = delete;
-  NearNode& operator=(const NearNode&) = delete;
   ~NearNode();
 
   // Whether memory comes from the node too; false if this process is not allowed to choose (a container that refuses

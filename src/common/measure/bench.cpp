@@ -8,10 +8,9 @@
 
 #include "common/core/bandwidth.h"
 #include "common/core/clock.h"
-#include "common/core/shuffle.h"
+#include "common/core/random.h"
 #include "common/core/statistics.h"
 #include "common/measure/bench_subject.h"
-#include "common/measure/counter_increase.h"
 #include "common/measure/visit_progress.h"
 #include "common/record/packing.h"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/core/clock.h"
-#include "common/core/statistics.h"
 #include "common/host/usage.h"
 
 namespace fabricbench {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/core/samples.h"
 #include "common/core/session.h"
+#include "common/core/statistics.h"
 #include "common/host/tick_counter.h"
 #include "common/host/topology.h"
 #include "common/measure/operation.h"

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <limits>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -22,6 +25,29 @@ std::optional<Mismatch> joined(std::optional<Mismatch> first, const std::optiona
   if (!first) return second;
   if (second) first->count += second->count;
   return first;
+}
+
+constexpr std::size_t kPartBytes = std::size_t{64} << 10;
+
+std::uint64_t hash_of(std::span<const std::byte> bytes) {
+  std::uint64_t hash = bytes.size();
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof hash) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    hash = pattern::mix(hash ^ word);
+  }
+  return hash;
+}
+
+/// Calls `action(begin, bytes)` for consecutive parts of blocks, where each begins in bytes.
+template <typename Action>
+void for_each_part(const std::vector<ExpectedBlock>& blocks, std::size_t element, Action action) {
+  for (const ExpectedBlock& block : blocks) {
+    const std::size_t end = (block.begin + block.count) * element;
+    for (std::size_t begin = block.begin * element; begin < end; begin += kPartBytes) {
+      action(begin, std::min(kPartBytes, end - begin));
+    }
+  }
 }
 
 }  // namespace
@@ -282,6 +308,150 @@ std::size_t Operation::guard_begin(std::int64_t starts) const {
 std::size_t Operation::used_bytes(std::int64_t starts) const {
   if (stride_ == 0) return 0;
   return std::min(static_cast<std::size_t>(starts - 1) * stride_, last_offset_) + stride_;
+}
+
+std::optional<std::int64_t> Operation::places() const {
+  if (!apart_) return std::nullopt;
+  if (stride_ == 0) return std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int64_t>(last_offset_ / stride_ + 1);
+}
+
+/// The number of bytes, from the beginning of the pool, where messages may lie. Side by side, they lie in order. With
+/// distances between them, the library may choose their places.
+std::size_t Operation::touched_bytes(std::int64_t starts) const {
+  return stride_ == message_bytes() ? used_bytes(starts) : last_offset_ + stride_;
+}
+
+/// Gives the messages contents that none had before them, so that one of an earlier window is found too.
+void Operation::lay_out_messages(std::int64_t starts) {
+  messages_before_ = messages_laid_out_;
+  windows_before_ = windows_laid_out_;
+  messages_laid_out_ += starts;
+  windows_laid_out_ += (starts + aggregated_ - 1) / aggregated_;
+  workspace_.renew();
+  for (int local = 0; local < workspace_.ranks().local; ++local) {
+    const LocalRank& rank = ranks_[static_cast<std::size_t>(local)];
+    const SourceData own = workspace_.sent(local);
+    session_.memory(local).fill(workspace_.send(local).first(used_bytes(starts)), own.table, own.at(0));
+    const bool receives = !test_.expected(case_.layout, rank.self).empty();
+    rank.backend->place_apart({.bytes = message_bytes(),
+                               .distance = stride_,
+                               .number = static_cast<std::uint64_t>(*places()),
+                               .received = receives ? static_cast<std::uint64_t>(starts) : 0});
+  }
+}
+
+WrongData Operation::check_messages(int local_rank, std::int64_t starts) {
+  WrongData found;
+  const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
+  if (test_.expected(case_.layout, rank.self).empty()) return found;
+  const std::vector<Arrivals> in_order(1, {.messages = static_cast<std::uint64_t>(starts)});
+  for (const Arrivals& run : rank.backend->arrivals().value_or(in_order)) {
+    checked_ += run.messages;
+    found.add(check_run(local_rank, run));
+  }
+  return found;
+}
+
+/// Looks at all at once if they lie side by side, and at each one if something is wrong.
+WrongData Operation::check_run(int local_rank, const Arrivals& run) {
+  WrongData found;
+  std::optional<Mismatch> at_once;
+  if (run.messages > 1 && stride_ == message_bytes()) {
+    at_once = look_at(local_rank, run);
+    if (!at_once) return found;
+  }
+  for (std::uint64_t i = 0; i < run.messages; ++i) {
+    const auto wrong = look_at(local_rank, {.message = run.message + i, .place = run.place + i, .messages = 1});
+    if (!wrong) continue;
+    if (found.messages++ == 0) found.message = name_of(run.message + i);
+    found.add(wrong);
+  }
+  if (at_once && found.messages == 0) {  // wrong at first sight only
+    found.messages = 1;
+    found.message = name_of(run.message + at_once->first_offset * element_ / stride_);
+    at_once->first_offset %= case_.layout.count;
+    found.add(at_once);
+  }
+  return found;
+}
+
+/// Compares consecutive messages with what was sent.
+std::optional<Mismatch> Operation::look_at(int local_rank, const Arrivals& run) {
+  const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
+  const ExpectedBlock block = test_.expected(case_.layout, rank.self).front();
+  const auto [data, position] = expected_in(block, rank, run.message * stride_);
+  const std::size_t bytes = (run.messages - 1) * stride_ + message_bytes();
+  return session_.memory(local_rank)
+      .check(workspace_.recv(local_rank).subspan(run.place * stride_, bytes), data.table, data.at(position));
+}
+
+/// `message`: from 0, since the last `prepare`.
+std::string Operation::name_of(std::uint64_t message) const {
+  const auto number = static_cast<std::int64_t>(message);
+  if (!is_windowed()) return fmt::format("message {}", messages_before_ + number);
+  return fmt::format("message {} of window {}", number % aggregated_, windows_before_ + number / aggregated_);
+}
+
+std::optional<Unrepeated> Operation::repeat() {
+  const std::vector<Fingerprint> first = run_on_rounding_input();
+  const std::vector<Fingerprint> second = run_on_rounding_input();
+  std::optional<Unrepeated> found;
+  for (int local = 0; local < workspace_.ranks().local; ++local) {
+    const auto rank = static_cast<std::size_t>(local);
+    if (!case_.in_place) fill_input(local, workspace_.sent(local));
+    if (first[rank] == second[rank]) continue;
+    if (!found) found = difference(local, first[rank], second[rank]);
+    ++found->ranks;
+  }
+  return found;
+}
+
+std::vector<Operation::Fingerprint> Operation::run_on_rounding_input() {
+  const Ranks& ranks = workspace_.ranks();
+  prepare(1);
+  for (int local = 0; local < ranks.local; ++local) {
+    const PatternTable table = PatternTable::rounding(case_.datatype, case_.reduction, ranks.first + local, ranks.all);
+    fill_input(local, {table, 0});
+  }
+  start();
+  wait();
+  for (const LocalRank& rank : ranks_) rank.backend->settle();
+  std::vector<Fingerprint> results;
+  results.reserve(static_cast<std::size_t>(ranks.local));
+  for (int local = 0; local < ranks.local; ++local) results.push_back(fingerprint(local));
+  return results;
+}
+
+void Operation::fill_input(int local_rank, const SourceData& data) {
+  const std::span<std::byte> pool = case_.in_place ? workspace_.recv(local_rank) : workspace_.send(local_rank);
+  session_.memory(local_rank).fill(pool.first(used_bytes(1)), data.table, data.at(0));
+}
+
+Operation::Fingerprint Operation::fingerprint(int local_rank) {
+  const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
+  const auto message = workspace_.recv(local_rank).subspan(rank.recv_begin * element_);
+  std::vector<std::byte> copy(kPartBytes);
+  Fingerprint hashes;
+  for_each_part(test_.expected(case_.layout, rank.self), element_, [&](std::size_t begin, std::size_t bytes) {
+    session_.memory(local_rank).copy_to_host(message.subspan(begin, bytes), copy.data());
+    hashes.push_back(hash_of(std::span(copy).first(bytes)));
+  });
+  return hashes;
+}
+
+Unrepeated Operation::difference(int local_rank, const Fingerprint& first, const Fingerprint& second) const {
+  const LocalRank& rank = ranks_[static_cast<std::size_t>(local_rank)];
+  Unrepeated found{.rank = rank.self.rank};
+  std::size_t part = 0;
+  for_each_part(test_.expected(case_.layout, rank.self), element_, [&](std::size_t begin, std::size_t bytes) {
+    const bool differs = first[part] != second[part];
+    ++part;
+    if (!differs || found.elements > 0) return;
+    found.first_offset = begin / element_;
+    found.elements = bytes / element_;
+  });
+  return found;
 }
 
 }  // namespace fabricbench

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/options.h"
-#include "common/core/seen_bits.h"
+#include "common/core/pattern_table.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/measure/test.h"

@@ -9,6 +9,7 @@
 #include "common/core/backend.h"
 #include "common/core/bandwidth.h"
 #include "common/core/datatype.h"
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/core/traffic.h"
@@ -110,12 +111,9 @@ class Windows {
 
 /// A measurement: the layout of its data, the expected results, the bandwidths that follow from its time, and the
 /// primitive of a backend that it starts.
-class Test {
+class Test : public InterfaceBase {
  public:
   explicit Test(TestTraits traits) : traits_(std::move(traits)) {}
-  Test(const Test&) = delete;
-  Test& operator=(const Test&) = delete;
-  virtual ~Test() = default;
 
   [[nodiscard]] const TestTraits& traits() const { return traits_; }
 
@@ -176,6 +174,14 @@ class Collective : public Test {
 
 /// The blocks of a buffer that holds every rank's part, in order of rank. `position`: the offset of each part in its
 /// source's data.
-[[nodiscard]] std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position);
+[[nodiscard]] inline std::vector<ExpectedBlock> part_of_each(std::uint64_t part, int ranks, std::uint64_t position) {
+  std::vector<ExpectedBlock> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    blocks.push_back(
+        {.begin = static_cast<std::uint64_t>(rank) * part, .count = part, .source = rank, .position = position});
+  }
+  return blocks;
+}
 
 }  // namespace fabricbench

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 #include "common/watch/progress.h"
 #include "common/watch/watchdog.h"
@@ -18,14 +19,12 @@ inline constexpr Seconds kLongRun = 30;
 
 /// Tells of the progress of one visit while this lives, from a thread: the timed loop has no time for it. Nobody else
 /// may use `progress` meanwhile.
-class VisitProgress {
+class VisitProgress : NotCopied {
  public:
   /// `what` is measured, such as `measurement 1 of 3; now 1 GiB float sum`. `operations`: how many of its steps the
   /// heartbeat will count. `rest`: how many times as long as this visit all that follow it take. References must
   /// outlive this.
   VisitProgress(Progress& progress, const Heartbeat& heartbeat, std::string what, std::int64_t operations, double rest);
-  VisitProgress(const VisitProgress&) = delete;
-  VisitProgress& operator=(const VisitProgress&) = delete;
   ~VisitProgress();
 
  private:

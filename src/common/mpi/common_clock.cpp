@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "common/mpi/check.h"
-
 namespace fabricbench::mpi {
 namespace {
 

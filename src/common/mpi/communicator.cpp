@@ -7,11 +7,26 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/core/clock.h"
-#include "common/mpi/check.h"
+#include "common/core/error.h"
 
 namespace fabricbench::mpi {
 namespace {
+
+/// Before MPI has started and after it has ended, it ends the process that asks it for a text.
+std::string text_of(int code) {
+  int started = 0;
+  int ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started == 0 || ended != 0) return fmt::format("error code {}", code);
+  char text[MPI_MAX_ERROR_STRING] = "unknown error";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return text;
+}
 
 template <typename T>
 std::vector<T> all_reduce_each(std::vector<T> values, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
@@ -67,6 +82,10 @@ void wait_asleep(MPI_Request request, const std::function<void()>& awake) {
 }
 
 }  // namespace
+
+void fail(int code, const char* call) {
+  throw Error(ExitStatus::kFailure, fmt::format("mpi: {}: {}", call, text_of(code)));
+}
 
 Communicator::Communicator(MPI_Comm communicator) : communicator_(communicator) {
   check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");

@@ -12,6 +12,14 @@
 
 namespace fabricbench::mpi {
 
+[[noreturn]] void fail(int code, const char* call);
+
+/// Throws Error with MPI's own message if a call failed. `call` is the function's name.
+inline void check(int code, const char* call) {
+  if (code != 0) [[unlikely]]
+    fail(code, call);  // MPI_SUCCESS is 0 by the standard
+}
+
 /// A communicator, freed with the object. Its methods are collective unless they say otherwise, and send the same
 /// amount in each direction (docs/decisions/0011-symmetric-messages.md).
 class Communicator {

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "common/core/error.h"
-#include "common/mpi/check.h"
+#include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 namespace {

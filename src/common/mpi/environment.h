@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
+#include "common/core/not_copied.h"
 
 namespace fabricbench::mpi {
 
@@ -11,11 +12,9 @@ namespace fabricbench::mpi {
 [[nodiscard]] std::string why_not_cuda_aware();
 
 /// MPI from MPI_Init to MPI_Finalize. One per process; only the main thread calls MPI.
-class Environment {
+class Environment : NotCopied {
  public:
   Environment(int& argc, char**& argv);
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
   /// Calls MPI_Finalize, unless `end` did. A program that has failed calls `abort` instead.
   ~Environment();
   /// Calls MPI_Finalize. Throws Error if that fails.

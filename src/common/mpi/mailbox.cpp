@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/core/clock.h"
-#include "common/mpi/check.h"
 
 namespace fabricbench::mpi {
 

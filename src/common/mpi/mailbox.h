@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 
@@ -15,7 +16,7 @@ namespace fabricbench::mpi {
 
 /// Small messages between two ranks, separate from measured ones. No call waits for a rank that may have died: posting
 /// returns at once, and receiving has a time limit.
-class Mailbox {
+class Mailbox : NotCopied {
  public:
   struct Message {
     int from = 0;
@@ -26,8 +27,6 @@ class Mailbox {
   /// `communicator`, to which this rank belongs, must carry no other messages between single ranks, and must outlive
   /// this.
   explicit Mailbox(const Communicator& communicator) : communicator_(communicator.get()) {}
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
   /// Leaves undelivered messages to MPI.
   ~Mailbox();
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "common/core/clock.h"
-#include "common/mpi/check.h"
 
 namespace fabricbench::mpi {
 namespace {

@@ -9,16 +9,15 @@
 
 #include "common/core/backend.h"
 #include "common/core/datatype.h"
+#include "common/core/not_copied.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
 
 /// An MPI datatype of many consecutive elements, so that a call's count can be 1: MPI 3 counts in `int`.
-class Block {
+class Block : NotCopied {
  public:
   Block(MPI_Datatype element, std::size_t elements);
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
   ~Block();
 
   [[nodiscard]] MPI_Datatype get() const { return type_; }
@@ -38,11 +37,9 @@ class Block {
 
 /// The MPI operations for half and bfloat16, and MPI's own for all other types. avg is a sum here, because the division
 /// is not a reduction; the backend divides at the end.
-class ReductionTable {
+class ReductionTable : NotCopied {
  public:
   ReductionTable();
-  ReductionTable(const ReductionTable&) = delete;
-  ReductionTable& operator=(const ReductionTable&) = delete;
   ~ReductionTable();
 
   [[nodiscard]] MPI_Op find(DataType type, Reduction reduction) const {

@@ -6,7 +6,6 @@
 #include "common/core/units.h"
 #include "common/host/nics.h"
 #include "common/nic_counters/nic_shares.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/row.h"
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace fabricbench {
 
@@ -21,5 +23,23 @@ struct OtherName {
 /// called the program, which its help says; empty: as the app is named. Throws UsageError.
 [[nodiscard]] std::string read_arguments(CLI::App& app, std::vector<std::string> arguments,
                                          const std::vector<OtherName>& others = {}, const std::string& called = "");
+
+/// The argument that asks every program for its description, without an MPI job. It is in no --help.
+constexpr std::string_view kDescribeOptions = "--describe-options";
+
+/// The names of an option that --help lists: letters, and the first long name; other names differ only by dashes. Of a
+/// positional argument, its word.
+[[nodiscard]] std::vector<std::string> listed_names(const CLI::Option& option);
+
+/// `text`, with the program's `name` in example lines (which are indented) as `called`.
+[[nodiscard]] std::string with_called_name(const std::string& text, const std::string& name, const std::string& called);
+
+/// `fb_all_reduce_perf` where the program was started by a link of that name to all_reduce_perf, else `name`.
+[[nodiscard]] std::string called_name(std::string_view path, const std::string& name);
+
+/// Lines of fields that are separated by tabs: `name`, the name; `about`, a line of the purpose; `argument`, its word
+/// and help; `option`, group, names (as `-b, --minbytes`), the word for its value (empty: a flag), help, and
+/// the words that are values (as `in|out|both`; often none), which the app has as the option's type.
+[[nodiscard]] std::string describe_options(const CLI::App& app, const std::string& called);
 
 }  // namespace fabricbench

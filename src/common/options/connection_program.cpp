@@ -7,7 +7,6 @@
 #include "common/options/option_sets.h"
 #include "common/options/transport_options.h"
 #include "common/options/verbs_programs.h"
-#include "common/options/verbs_sets.h"
 
 namespace fabricbench {
 namespace {

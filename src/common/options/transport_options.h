@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "common/core/options.h"
 #include "common/options/option_sets.h"
 
@@ -15,4 +17,13 @@ void complete_transport(Options& options, Verb verb);
 /// Throws UsageError where an option means nothing with the chosen type.
 void check_transport(const Options& options, Verb verb);
 
+/// What programs over RDMA verbs share: sets of options, and a limit.
+namespace verbs_sets {
+
+inline constexpr std::int64_t kMostQueuePairs = 16384;
+
+[[nodiscard]] OptionSet stall_timeout();  ///< --stall-timeout
+[[nodiscard]] OptionSet port();           ///< -d -i -x
+
+}  // namespace verbs_sets
 }  // namespace fabricbench

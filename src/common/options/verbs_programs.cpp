@@ -11,7 +11,6 @@
 #include "common/options/accessors.h"
 #include "common/options/option_sets.h"
 #include "common/options/transport_options.h"
-#include "common/options/verbs_sets.h"
 
 namespace fabricbench {
 namespace {

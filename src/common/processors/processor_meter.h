@@ -7,7 +7,6 @@
 #include "common/host/interrupts.h"
 #include "common/host/topology.h"
 #include "common/processors/processor_report.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {

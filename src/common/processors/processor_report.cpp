@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/core/shortened_list.h"
 #include "common/core/wording.h"
 
 namespace fabricbench {

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "common/core/connect_step.h"
+#include "common/core/rdma_options.h"
+#include "common/core/statistics.h"
 #include "common/core/units.h"
 #include "common/record/field.h"
 
@@ -24,7 +26,21 @@ struct ConnectTimes {
 };
 
 /// The statistics of `times`, which may be empty. `took`: the time in which any connection took this step.
-[[nodiscard]] ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times, Seconds took);
+[[nodiscard]] inline ConnectTimes summarize(ConnectStep step, std::span<const Seconds> times, Seconds took) {
+  constexpr double kTail = 0.99;
+  ConnectTimes result;
+  result.step = step;
+  result.samples = static_cast<std::int64_t>(times.size());
+  if (times.empty()) return result;
+  std::vector<Seconds> sorted(times.begin(), times.end());
+  std::sort(sorted.begin(), sorted.end());
+  result.min = sorted.front();
+  result.median = median(sorted);
+  if (result.samples >= samples_needed(kTail)) result.p99 = quantile(sorted, kTail);
+  result.max = sorted.back();
+  if (took > 0) result.rate = static_cast<double>(result.samples) / took;
+  return result;
+}
 
 /// The connections of one pair. Data only; sinks format it.
 struct ConnectRow {

@@ -10,7 +10,7 @@
 #include "common/core/statistics.h"
 #include "common/core/units.h"
 #include "common/record/field.h"
-#include "common/record/interval.h"
+#include "common/record/row.h"
 
 namespace fabricbench {
 
@@ -27,7 +27,10 @@ constexpr auto names_of(CopyKind) {
   return std::to_array<std::string_view>({"host_to_device", "device_to_host", "both_ways", "device_to_device", "peer"});
 }
 /// As spelled in the table, such as `H->D`.
-[[nodiscard]] std::string_view short_name(CopyKind kind);
+[[nodiscard]] constexpr std::string_view short_name(CopyKind kind) {
+  constexpr std::string_view kNames[] = {"H->D", "D->H", "H<->D", "D->D", "peer"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 /// The upper bound of a copy's bandwidth.
 struct CopyBound {

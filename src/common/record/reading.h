@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/core/how_started.h"
 #include "common/core/names.h"
+#include "common/core/script_command.h"
 #include "common/core/units.h"
 #include "common/record/field.h"
 

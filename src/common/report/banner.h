@@ -1,13 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <ctime>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/record/context.h"
 #include "common/record/row.h"
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
 
 namespace fabricbench {
 
@@ -52,5 +57,51 @@ inline constexpr std::string_view kCutShortLine =
 [[nodiscard]] std::string wrong_text(const Measurement& measured);
 /// The host's date and time, as -S prints them.
 [[nodiscard]] std::string timestamp(std::time_t time);
+
+/// A table that people read.
+class Table : public Sink {
+ public:
+  explicit Table(OutputFile output) : output_(std::move(output)) {}
+
+  void abandon(const Ending& ending) override {
+    print_rest();
+    output_.write(ended_early_line(context_, ending));
+  }
+
+ protected:
+  /// Prints rows that have waited for others.
+  virtual void print_rest() {}
+  /// kCutShortLine above the first row that is cut short, else nothing.
+  [[nodiscard]] std::string_view cut_short_line(bool cut_short) {
+    return cut_short && !std::exchange(is_cut_short_, true) ? kCutShortLine : "";
+  }
+
+  OutputFile output_;
+  Context context_;
+
+ private:
+  bool is_cut_short_ = false;
+};
+
+/// Collects the rows that several pairs report for one case, in any order.
+class PairRows {
+ public:
+  explicit PairRows(std::size_t pairs = 1) : pairs_(pairs) {}
+
+  /// Adds a measured row. Returns the rows of its case, by pair, if this was the last of them; else none.
+  [[nodiscard]] std::vector<Row> add(Row row);
+  /// Removes and returns the incomplete cases: the rows of each, by pair.
+  [[nodiscard]] std::vector<std::vector<Row>> take_rest();
+
+ private:
+  std::size_t pairs_;
+  std::vector<std::vector<Row>> pending_;  // one element per case
+};
+
+/// The tables that have files of their own.
+[[nodiscard]] std::unique_ptr<Sink> make_pair_table(OutputFile output);
+[[nodiscard]] std::unique_ptr<Sink> make_perftest_table(OutputFile output);
+/// `colour`: whether the map uses a terminal's colours.
+[[nodiscard]] std::unique_ptr<Sink> make_sweep_table(OutputFile output, bool colour);
 
 }  // namespace fabricbench

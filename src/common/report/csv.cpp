@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "common/record/csv.h"
 #include "common/report/sweep_facts.h"
 
 namespace fabricbench {

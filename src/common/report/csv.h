@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/record/csv.h"
+#include "common/record/columns.h"
 #include "common/record/json.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"

@@ -1,13 +1,29 @@
-#include "common/report/tables.h"
-
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "common/core/options.h"
 #include "common/core/statistics.h"
+#include "common/record/columns.h"
+#include "common/record/context.h"
+#include "common/record/json.h"
+#include "common/record/row.h"
+#include "common/record/sweep_plan.h"
 #include "common/report/banner.h"
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+#include "common/report/sweep_facts.h"
 
 namespace fabricbench {
 namespace {
@@ -227,124 +243,102 @@ std::string summary_line(const Context& context, std::span<const Row> rows) {
   return text + "\n";
 }
 
-bool of_one_case(const Row& a, const Row& b) {
-  return a.size == b.size && a.count == b.count && a.datatype == b.datatype && a.reduction == b.reduction &&
-         a.root == b.root;
-}
+/// Writes the table of programs that send messages between two ranks: a row for each size and pair, and all other lines
+/// marked with `#`. With several pairs, the rows of one size are grouped in whatever order they arrive, and a line
+/// below them summarises the pairs. A closing line names the pair that was slowest most often. docs/output.md describes
+/// the table.
+class PairTableSink final : public Table {
+ public:
+  using Table::Table;
 
-bool has_pair(const std::vector<Row>& rows, int pair) {
-  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.group == pair; });
-}
+  void begin(const Context& context) override {
+    context_ = context;
+    pending_ = PairRows(context.groups.size());
+    std::string text;
+    if (!context.options.quiet) {
+      text += starting_lines(context) + pair_settings_line(context) + method_lines(context, meaning_of(context));
+      text += device_lines(context) + pair_lines(context) + notice_lines(context);
+    }
+    table_.emplace(columns_of(context), readable);
+    output_.write(text + "#\n" + table_->titles() + table_->units());
+  }
+  void record(const AnyRecord& record) override {
+    if (const auto* row = record.as<Row>()) add(*row);
+  }
+  void end(const Ending& ending) override {
+    print_rest();
+    output_.write(wrong_line(ending) + slowest_pair_line() + concluding_lines(context_, ending, statistics()));
+    rows_.clear();
+  }
 
-void sort_by_pair(std::vector<Row>& rows) {
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
-}
+ private:
+  void print_rest() override {
+    for (const std::vector<Row>& rows : pending_.take_rest()) print(rows);
+  }
+  void add(const Row& row) {
+    if (!row.skipped.empty()) {
+      output_.write(skipped_line(row, context_.figure));
+      return;
+    }
+    if (!row.out_of_place) return;
+    if (context_.options.stats) {
+      rows_.push_back(row);
+      rows_.back().out_of_place->samples = {};
+    }
+    const std::vector<Row> complete = pending_.add(row);
+    if (!complete.empty()) print(complete);
+  }
+  /// Prints the rows of one case, from all pairs that have reported it.
+  void print(const std::vector<Row>& rows) {
+    std::string text;
+    const bool cut_short = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.cut_short; });
+    text += cut_short_line(cut_short);
+    for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(row);
+    if (context_.groups.size() > 1) {
+      text += summary_line(context_, rows);
+      ++times_slowest_[slowest(rows, context_.figure).group];
+      ++cases_;
+    }
+    output_.write(text);
+  }
+  /// The share of its ports' rate that a pair used in one direction, in percent; null from the row on that shows that
+  /// the rate is wrong.
+  [[nodiscard]] record::Json share_of_port_rate(const Row& row) {
+    const auto share = share_of_rate(context_, row.group, row.out_of_place->algbw);
+    if (share.value_or(0) > kMostOfRate) with_wrong_rate_.insert(row.group);
+    if (!share || with_wrong_rate_.count(row.group) > 0) return nullptr;
+    return fmt::format("{:.1f}", 100 * *share);
+  }
+  [[nodiscard]] std::string row_line(const Row& row) {
+    Json shown = to_json(row);
+    shown["timestamp"] = timestamp(row.finished);
+    shown["share_of_rate"] = share_of_port_rate(row);
+    return table_->line(shown);
+  }
+  [[nodiscard]] std::string slowest_pair_line() const {
+    if (times_slowest_.empty()) return "";
+    const auto& [pair, times] = *std::max_element(times_slowest_.begin(), times_slowest_.end(),
+                                                  [](const auto& a, const auto& b) { return a.second < b.second; });
+    return fmt::format("# {:<20} : {}, {}; in {} of {} rows\n", "Slowest pair", pair, pair_text(context_, pair), times,
+                       cases_);
+  }
+  /// Ordered by pair, in whatever order the rows arrived.
+  [[nodiscard]] std::string statistics() {
+    if (!context_.options.stats) return "";
+    std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
+    return statistics_table(context_, rows_);
+  }
+
+  std::optional<record::TextTable> table_;  // from the beginning on
+  PairRows pending_;
+  std::map<int, int> times_slowest_;  // by pair
+  std::set<int> with_wrong_rate_;     // pairs that were faster than their ports' rate
+  int cases_ = 0;                     // cases that several pairs have reported
+  std::vector<Row> rows_;             // kept only if --stats will print them
+};
 
 }  // namespace
 
-std::vector<Row> PairRows::add(Row row) {
-  row.out_of_place->samples = {};  // no table needs them, and there may be many
-  auto rows = std::find_if(pending_.begin(), pending_.end(), [&](const std::vector<Row>& others) {
-    return of_one_case(others.front(), row) && !has_pair(others, row.group);
-  });
-  if (rows == pending_.end()) rows = pending_.insert(rows, std::vector<Row>());
-  rows->push_back(std::move(row));
-  if (rows->size() < pairs_) return {};
-  std::vector<Row> complete = std::move(*rows);
-  pending_.erase(rows);
-  sort_by_pair(complete);
-  return complete;
-}
-
-std::vector<std::vector<Row>> PairRows::take_rest() {
-  for (std::vector<Row>& rows : pending_) sort_by_pair(rows);
-  return std::exchange(pending_, {});
-}
-
-void PairTableSink::begin(const Context& context) {
-  context_ = context;
-  pending_ = PairRows(context.groups.size());
-  std::string text;
-  if (!context.options.quiet) {
-    text += starting_lines(context) + pair_settings_line(context) + method_lines(context, meaning_of(context));
-    text += device_lines(context) + pair_lines(context) + notice_lines(context);
-  }
-  table_.emplace(columns_of(context), readable);
-  output_.write(text + "#\n" + table_->titles() + table_->units());
-}
-
-void PairTableSink::record(const AnyRecord& record) {
-  if (const auto* row = record.as<Row>()) add(*row);
-}
-
-void PairTableSink::add(const Row& row) {
-  if (!row.skipped.empty()) {
-    output_.write(skipped_line(row, context_.figure));
-    return;
-  }
-  if (!row.out_of_place) return;
-  if (context_.options.stats) {
-    rows_.push_back(row);
-    rows_.back().out_of_place->samples = {};
-  }
-  const std::vector<Row> complete = pending_.add(row);
-  if (!complete.empty()) print(complete);
-}
-
-/// The share of its ports' rate that a pair used in one direction, in percent; null from the row on that shows that the
-/// rate is wrong.
-Json PairTableSink::share_of_port_rate(const Row& row) {
-  const auto share = share_of_rate(context_, row.group, row.out_of_place->algbw);
-  if (share.value_or(0) > kMostOfRate) with_wrong_rate_.insert(row.group);
-  if (!share || with_wrong_rate_.count(row.group) > 0) return nullptr;
-  return fmt::format("{:.1f}", 100 * *share);
-}
-
-std::string PairTableSink::row_line(const Row& row) {
-  Json shown = to_json(row);
-  shown["timestamp"] = timestamp(row.finished);
-  shown["share_of_rate"] = share_of_port_rate(row);
-  return table_->line(shown);
-}
-
-/// Prints the rows of one case, from all pairs that have reported it.
-void PairTableSink::print(const std::vector<Row>& rows) {
-  std::string text;
-  const bool cut_short = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.cut_short; });
-  if (cut_short && !std::exchange(is_cut_short_, true)) text += kCutShortLine;
-  for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(row);
-  if (context_.groups.size() > 1) {
-    text += summary_line(context_, rows);
-    ++times_slowest_[slowest(rows, context_.figure).group];
-    ++cases_;
-  }
-  output_.write(text);
-}
-
-std::string PairTableSink::slowest_pair_line() const {
-  if (times_slowest_.empty()) return "";
-  const auto& [pair, times] = *std::max_element(times_slowest_.begin(), times_slowest_.end(),
-                                                [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("# {:<20} : {}, {}; in {} of {} rows\n", "Slowest pair", pair, pair_text(context_, pair), times,
-                     cases_);
-}
-
-/// Ordered by pair, in whatever order the rows arrived.
-std::string PairTableSink::statistics() {
-  if (!context_.options.stats) return "";
-  std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
-  return statistics_table(context_, rows_);
-}
-
-void PairTableSink::abandon(const Ending& ending) {
-  for (const std::vector<Row>& rows : pending_.take_rest()) print(rows);
-  output_.write(ended_early_line(context_, ending));
-}
-
-void PairTableSink::end(const Ending& ending) {
-  for (const std::vector<Row>& rows : pending_.take_rest()) print(rows);
-  output_.write(wrong_line(ending) + slowest_pair_line() + concluding_lines(context_, ending, statistics()));
-  rows_.clear();
-}
+std::unique_ptr<Sink> make_pair_table(OutputFile output) { return std::make_unique<PairTableSink>(std::move(output)); }
 
 }  // namespace fabricbench

@@ -1,10 +1,23 @@
-#include "common/report/tables.h"
-
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "common/core/options.h"
+#include "common/record/columns.h"
+#include "common/record/context.h"
+#include "common/record/json.h"
+#include "common/record/row.h"
+#include "common/record/sweep_plan.h"
 #include "common/report/banner.h"
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+#include "common/report/sweep_facts.h"
 
 namespace fabricbench {
 namespace {
@@ -87,65 +100,75 @@ std::string latency_row(const Row& row) {
       summary.p999.value_or(summary.max) * 1e6);
 }
 
+/// Prints the table of perftest's ib_write_bw or ib_write_lat, for programs that read it: dashed lines around a title
+/// that begins with ` #bytes`, and a row of numbers for each size and pair. Other lines that may contain a size come
+/// below the rows, because some programs take the first line with the size they look for. docs/output.md describes the
+/// table.
+class PerftestTableSink final : public Table {
+ public:
+  using Table::Table;
+
+  void begin(const Context& context) override {
+    context_ = context;
+    pending_ = PairRows(context.groups.size());
+    const std::string title =
+        context.figure == Figure::kLatency ? std::string(kLatencyTitle) : bandwidth_title(context.options.rdma);
+    output_.write((context.options.quiet ? std::string() : settings_block(context)) + title);
+  }
+  void record(const AnyRecord& record) override {
+    if (const auto* row = record.as<Row>()) add(*row);
+  }
+  void end(const Ending& ending) override {
+    print_rest();
+    std::string text(context_.options.quiet ? "" : kDashedLine);
+    for (const std::string& remark : remarks_) text += remark;
+    text += wrong_line(ending).substr(1);  // without its `#`
+    if (!context_.options.quiet) {
+      for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
+      for (const std::string& note : printed_notes(ending)) text += labelled("Note", note);
+      for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);
+      for (const std::string& line : printed_processors(ending)) text += fmt::format(" {}\n", line);
+      text += fmt::format(" {}\n", ending.precision);
+    }
+    for (const std::string& line : ending.baseline) text += fmt::format(" {}\n", line);
+    if (!ending.memory_usage.empty()) text += labelled("GPU memory usage", ending.memory_usage);
+    output_.write(text);
+  }
+
+ private:
+  void print_rest() override {
+    for (const std::vector<Row>& rows : pending_.take_rest()) print(rows);
+  }
+  void add(const Row& row) {
+    if (!row.skipped.empty()) {
+      remarks_.push_back(labelled("Skipped", fmt::format("{} bytes: {}", row.size, row.skipped)));
+      return;
+    }
+    if (!row.out_of_place) return;
+    const std::vector<Row> complete = pending_.add(row);
+    if (!complete.empty()) print(complete);
+  }
+  void print(const std::vector<Row>& rows) {
+    std::string text;
+    for (const Row& row : rows) {
+      text += cut_short_line(row.cut_short);
+      text += context_.figure == Figure::kLatency ? latency_row(row) : bandwidth_row(row, context_.options.rdma);
+      const std::uint64_t lost = row.out_of_place->lost.value_or(0);
+      if (lost == 0) continue;
+      remarks_.push_back(
+          labelled("Lost", fmt::format("{} messages of {} bytes; {}", lost, row.size, pair_text(context_, row.group))));
+    }
+    output_.write(text);
+  }
+
+  PairRows pending_;
+  std::vector<std::string> remarks_;  // on rows that were skipped or lost messages
+};
+
 }  // namespace
 
-void PerftestTableSink::begin(const Context& context) {
-  context_ = context;
-  pending_ = PairRows(context.groups.size());
-  const std::string title =
-      context.figure == Figure::kLatency ? std::string(kLatencyTitle) : bandwidth_title(context.options.rdma);
-  output_.write((context.options.quiet ? std::string() : settings_block(context)) + title);
-}
-
-void PerftestTableSink::record(const AnyRecord& record) {
-  if (const auto* row = record.as<Row>()) add(*row);
-}
-
-void PerftestTableSink::add(const Row& row) {
-  if (!row.skipped.empty()) {
-    remarks_.push_back(labelled("Skipped", fmt::format("{} bytes: {}", row.size, row.skipped)));
-    return;
-  }
-  if (!row.out_of_place) return;
-  const std::vector<Row> complete = pending_.add(row);
-  if (!complete.empty()) output_.write(rows_text(complete));
-}
-
-std::string PerftestTableSink::rows_text(const std::vector<Row>& rows) {
-  std::string text;
-  for (const Row& row : rows) {
-    if (row.cut_short && !std::exchange(is_cut_short_, true)) text += kCutShortLine;
-    text += context_.figure == Figure::kLatency ? latency_row(row) : bandwidth_row(row, context_.options.rdma);
-    const std::uint64_t lost = row.out_of_place->lost.value_or(0);
-    if (lost == 0) continue;
-    remarks_.push_back(
-        labelled("Lost", fmt::format("{} messages of {} bytes; {}", lost, row.size, pair_text(context_, row.group))));
-  }
-  return text;
-}
-
-void PerftestTableSink::abandon(const Ending& ending) {
-  std::string text;
-  for (const std::vector<Row>& rows : pending_.take_rest()) text += rows_text(rows);
-  output_.write(text + ended_early_line(context_, ending));
-}
-
-void PerftestTableSink::end(const Ending& ending) {
-  std::string text;
-  for (const std::vector<Row>& rows : pending_.take_rest()) text += rows_text(rows);
-  if (!context_.options.quiet) text += kDashedLine;
-  for (const std::string& remark : remarks_) text += remark;
-  text += wrong_line(ending).substr(1);  // without its `#`
-  if (!context_.options.quiet) {
-    for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
-    for (const std::string& note : printed_notes(ending)) text += labelled("Note", note);
-    for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);
-    for (const std::string& line : printed_processors(ending)) text += fmt::format(" {}\n", line);
-    text += fmt::format(" {}\n", ending.precision);
-  }
-  for (const std::string& line : ending.baseline) text += fmt::format(" {}\n", line);
-  if (!ending.memory_usage.empty()) text += labelled("GPU memory usage", ending.memory_usage);
-  output_.write(text);
+std::unique_ptr<Sink> make_perftest_table(OutputFile output) {
+  return std::make_unique<PerftestTableSink>(std::move(output));
 }
 
 }  // namespace fabricbench

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "common/core/matrix_row.h"
+#include "common/core/heat_map.h"
+#include "common/core/not_copied.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
@@ -16,9 +18,67 @@
 #include "common/record/reading.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
-#include "common/report/interim.h"
+#include "common/report/sweep_facts.h"
 
 namespace fabricbench {
+
+// What a run that is cut short can still state: rows and sweeps, as far as they were measured.
+
+/// The rows that are being measured, as far as their finished epochs tell.
+class InterimRows {
+ public:
+  /// Before everything else: whether rows are of windows of messages.
+  void begin(Figure figure) { of_windows_ = figure == Figure::kBandwidth || figure == Figure::kBothWays; }
+  void add(const EpochRecord& epoch) { epochs_.push_back(epoch); }
+  /// What is known of a case until its first epoch: no sample.
+  void estimate(const EpochRecord& estimate) { estimates_.push_back(estimate); }
+  /// Forgets the epochs of a row that is complete.
+  void remove(const Row& row);
+  /// Replaces the copies by what is known of them now. None: all are complete.
+  void keep(std::vector<CopyRow> copies) { copies_ = std::move(copies); }
+  /// Each is marked as cut short.
+  [[nodiscard]] std::vector<CopyRow> copies() const;
+  /// In the order of the table: by datatype, reduction and root as they were begun, then by size, then by group. Each
+  /// is marked as cut short. An epoch counts as one sample, its median, and an estimate as none.
+  [[nodiscard]] std::vector<Row> rows() const;
+
+ private:
+  bool of_windows_ = false;
+  std::vector<EpochRecord> epochs_;
+  std::vector<EpochRecord> estimates_;
+  std::vector<CopyRow> copies_;
+};
+
+/// A sweep over pairs, as far as its readings tell. It keeps the
+/// readings of at most kMostEndpoints endpoints, because the matrix of a large cluster does not fit into one process;
+/// of more it states nothing.
+class InterimSweep {
+ public:
+  static constexpr std::size_t kMostEndpoints = 1024;  // 16 MiB of readings
+
+  /// Before everything else. Of a run that is no sweep, nothing is stated.
+  void begin(const Context& context);
+  void add(const PairReading& reading);
+  /// Forgets what the run has stated itself.
+  void remove(const EndpointSummary& summary);
+  void remove(const MatrixRow& row);
+  /// By endpoint, of those that have readings. Each is marked as cut short.
+  [[nodiscard]] std::vector<EndpointSummary> summaries() const;
+  /// By receiver, of all endpoints. None: no readings.
+  [[nodiscard]] std::vector<MatrixRow> matrix() const;
+
+ private:
+  struct Endpoint {
+    EndpointStatistics statistics;
+    bool has_summary = false;  // which the run has stated
+    bool has_row = false;      // of the matrix
+  };
+  [[nodiscard]] Endpoint* find(int endpoint);
+
+  SweepFacts facts_;
+  std::vector<Endpoint> endpoints_;
+  bool has_readings_ = false;
+};
 
 /// A reference to one record that a run reports between its beginning and its end.
 class AnyRecord {
@@ -50,13 +110,8 @@ class Outputs;
 
 /// Receives the reports of a run: first begin, then records as they become known, then end. Lives on rank 0. Every call
 /// leaves the output complete and flushed.
-class Sink {
+class Sink : public InterfaceBase {
  public:
-  Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  virtual ~Sink() = default;
-
   virtual void begin(const Context& context) = 0;
   virtual void record(const AnyRecord& record) = 0;
   /// Before `end`: a sink that judges the run may change its ending, and report records of its own to all sinks.

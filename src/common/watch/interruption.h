@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -13,13 +14,11 @@ namespace fabricbench {
 /// While this lives, a signal that ends programs (SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2, as launchers and
 /// batch systems send them) still ends this one, but first `act` is called, on a thread of its own, for at most ten
 /// seconds. Signals that were ignored stay so. One at a time.
-class Interruption {
+class Interruption : NotCopied {
  public:
   /// `act` gets the signal's number and name. `delay`: time that this process then leaves to others; another signal
   /// ends it at once.
   explicit Interruption(std::function<void(int number, const std::string& name)> act, Seconds delay = 0);
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
 
  private:

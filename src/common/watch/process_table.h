@@ -1,21 +1,69 @@
 #pragma once
 
+#include <netinet/in.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <netinet/in.h>
-
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
-#include "common/watch/roll_call.h"
 
 namespace fabricbench {
+
+/// Makes pauses differ, so that processes that have met at one time do not go on speaking at one time.
+class Jitter {
+ public:
+  explicit Jitter(int rank) : random_(static_cast<unsigned>(rank) + 1) {}
+  /// Between half of the pause and all of it.
+  [[nodiscard]] Seconds shorten(Seconds pause) {
+    return pause * std::uniform_real_distribution<double>(0.5, 1)(random_);
+  }
+
+ private:
+  std::minstd_rand random_;
+};
+
+/// Decides which processes of a job are gone, by when each was heard last. Rank 0 hears all, and the others hear rank
+/// 0. Who was never heard does not count: its datagrams may not get through. Datagrams get lost, so who is silent is
+/// asked again and again before it is gone. Reads no clock: its caller passes the times.
+class RollCall {
+ public:
+  /// `patience`: the time without a word after which a process is gone; above 0. `rank`: of this process.
+  explicit RollCall(Seconds patience, int rank = 0) : patience_(patience), jitter_(rank) {}
+
+  /// True, and not again for a sixteenth to an eighth of the patience: this process is to say that it is there.
+  [[nodiscard]] bool is_due(Seconds now);
+  void hear(int rank, Seconds now) { last_words_[rank] = {now, now, 0}; }
+  /// Who has been silent for a quarter of the patience, and is to be asked now. Each is asked at least eight
+  /// times before it is gone.
+  [[nodiscard]] std::vector<int> to_ask(Seconds now);
+  /// Whether somebody will soon be gone, so that no answer may be missed.
+  [[nodiscard]] bool is_anxious(Seconds now) const;
+  /// By rank.
+  [[nodiscard]] std::vector<int> gone(Seconds now) const;
+  /// The time without a word of each rank that was heard.
+  [[nodiscard]] std::map<int, Seconds> silences(Seconds now) const;
+
+ private:
+  struct LastWord {
+    Seconds heard;
+    Seconds asked;  // or heard
+    int times_asked;
+  };
+
+  Seconds patience_;
+  Seconds next_ = 0;
+  Jitter jitter_;
+  std::map<int, LastWord> last_words_;
+};
 
 /// The report of a rank that makes no progress.
 struct ProcessReport {
@@ -32,7 +80,7 @@ struct ProcessReport {
 /// host, or to its loopback if all ranks are on one host, until rank 0 has answered: it answers all that it hears, and
 /// says which address that had come by. A job whose hosts cannot reach each other by UDP still ends; its ranks then
 /// count as silent. Besides, ranks say that they are there.
-class ProcessTable {
+class ProcessTable : NotCopied {
  public:
   using Bytes = std::vector<std::uint8_t>;
   /// Returns what rank 0 passed, on every rank.
@@ -42,8 +90,6 @@ class ProcessTable {
   explicit ProcessTable(const mpi::Communicator& world);
   /// The same without MPI. `on_one_host`: whether all ranks are.
   ProcessTable(int rank, int size, bool on_one_host, const Share& share);
-  ProcessTable(const ProcessTable&) = delete;
-  ProcessTable& operator=(const ProcessTable&) = delete;
   ~ProcessTable();
 
   /// Sends this rank's report. On rank 0: records it, together with all reports that have arrived.
@@ -118,5 +164,23 @@ bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now);
 /// whether it may go. Rank 0 waits for all that it has heard, since they may be stuck in the end of MPI. The others
 /// wait until it knows that they are not. `steps`: as in ProcessReport.
 [[nodiscard]] bool take_leave(ProcessTable& table, RollCall& roll, std::uint64_t steps, Seconds waited, Seconds now);
+
+// Who keeps the others waiting, from what the ranks report.
+
+/// The most ranks that are named one by one.
+inline constexpr std::size_t kMostNamed = 16;
+
+/// What is said of a rank that sends nothing. `silences`: the time since each rank was heard, as far as known.
+[[nodiscard]] std::string silent_text(int rank, const std::map<int, Seconds>& silences);
+
+/// The findings from the process table, a line each. `reports`: of the processes that answered, by process. `names`: of
+/// all processes. `silences`: as for silent_text.
+[[nodiscard]] std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& reports,
+                                                      const std::vector<std::string>& names,
+                                                      const std::map<int, Seconds>& silences);
+
+/// The ranks whose stack may show why, ascending, a few at most: those that are behind or asleep; if none is, the first
+/// ones that wait. Only ranks that report can be asked.
+[[nodiscard]] std::vector<int> ranks_to_ask(const std::map<int, ProcessReport>& reports);
 
 }  // namespace fabricbench

@@ -1,13 +1,16 @@
 #include "common/watch/progress.h"
 
-#include <atomic>
-#include <cstdio>
-
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
 #include "common/core/clock.h"
-#include "common/watch/terminal.h"
 
 namespace fabricbench {
 namespace {
@@ -33,6 +36,21 @@ void clear_line() {
 bool table_is_watched() { return isatty(STDOUT_FILENO) != 0 && launcher_has_terminal(STDOUT_FILENO); }
 
 }  // namespace
+
+bool launcher_has_terminal(int descriptor) {
+  std::error_code problem;
+  const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/{}", getppid(), descriptor), problem);
+  if (problem) return false;
+  const std::string_view name = target.native();
+  return name.rfind("/dev/pts/", 0) == 0 || name.rfind("/dev/tty", 0) == 0;
+}
+
+bool wants_colour(bool launched) {
+  const char* refused = std::getenv("NO_COLOR");
+  if (refused != nullptr && *refused != '\0') return false;
+  if (isatty(STDOUT_FILENO) == 0) return false;
+  return !launched || launcher_has_terminal(STDOUT_FILENO);
+}
 
 ProgressForm progress_form(bool tells, bool asked_for) {
   if (!tells) return ProgressForm::kNone;

@@ -1,20 +1,20 @@
 #pragma once
 
+#include <pthread.h>
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
-#include <pthread.h>
-#include <sys/types.h>
+#include "common/core/not_copied.h"
 
 namespace fabricbench {
 
 /// The stack of the thread that makes this, for another thread to read when that one is stuck. Takes the signal
 /// SIGRTMIN; one object in a process at a time.
-class ThreadStack {
+class ThreadStack : NotCopied {
  public:
   ThreadStack();
-  ThreadStack(const ThreadStack&) = delete;
-  ThreadStack& operator=(const ThreadStack&) = delete;
   ~ThreadStack();
 
   /// A line for each function, the innermost first; if the thread does not answer within a second, one line that says

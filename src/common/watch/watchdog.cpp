@@ -1,6 +1,7 @@
 #include "common/watch/watchdog.h"
 
-#include <algorithm>
+#include <sys/time.h>
+
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -14,12 +15,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include "common/core/exit_status.h"
-#include "common/core/shortened_list.h"
-#include "common/watch/missing_ranks.h"
+#include "common/core/error.h"
+#include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {
@@ -72,6 +70,28 @@ void limit_own_end() {
 }
 
 }  // namespace
+
+/// A look may come a sixteenth of the timeout late: together within the promised quarter and 2 s (docs/reliability.md).
+Seconds StallDetector::patience(int rank, Seconds timeout, Seconds grace) {
+  return rank == 0 ? timeout + grace : timeout * 1.1875 + 2;
+}
+
+Seconds StallDetector::interval(Seconds timeout) { return std::clamp(timeout / 16, 0.05, 1.0); }
+
+StallDetector::Stall StallDetector::look(const Sight& sight) {
+  if (sight.steps != last_.steps) {
+    last_ = sight;
+    pause_ = std::min(2 * pause_, std::max(timeout_ / 16, interval(timeout_)));
+    return {.next_look_s = pause_};
+  }
+  pause_ = interval(timeout_);
+  Stall stall{.next_look_s = pause_};
+  stall.stuck_s = sight.time - last_.time;
+  if (stall.stuck_s < (timeout_ + sight.longer_s) / 2) return stall;
+  stall.busy = (sight.awake - last_.awake) / stall.stuck_s;
+  stall.action = stall.stuck_s < patience_ + sight.longer_s ? Action::kReport : Action::kEnd;
+  return stall;
+}
 
 void Heartbeat::enter_case(const std::string& label) {
   const std::lock_guard lock(mutex_);

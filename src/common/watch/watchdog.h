@@ -1,28 +1,87 @@
 #pragma once
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <pthread.h>
-#include <unistd.h>
-
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 #include "common/watch/process_table.h"
-#include "common/watch/roll_call.h"
-#include "common/watch/stall_detector.h"
 #include "common/watch/thread_stack.h"
 
 namespace fabricbench {
+
+/// The time of a clock that should not go back, and may, as where a virtual machine is moved: then it stands still for
+/// one look, and goes on from there.
+class ForwardTime {
+ public:
+  /// `time`: on that clock.
+  [[nodiscard]] Seconds after(Seconds time) {
+    passed_ += std::max(time - last_, 0.0);
+    last_ = time;
+    return passed_;
+  }
+
+ private:
+  Seconds last_ = 0;
+  Seconds passed_ = 0;
+};
+
+/// Decides what a watchdog does about a process that makes no progress. Reads no clock: its caller passes the times.
+class StallDetector {
+ public:
+  /// The state of the process at one time.
+  struct Sight {
+    std::uint64_t steps = 0;
+    Seconds time = 0;      ///< on any clock that goes forward
+    Seconds awake = 0;     ///< total time for which its main thread has had a processor or waited for one
+    Seconds longer_s = 0;  ///< how much more than the timeout its step may take
+  };
+
+  /// The time without progress after which a process ends the job. Others wait longer than rank 0, which knows more and
+  /// should speak first. `grace`: added for rank 0.
+  [[nodiscard]] static Seconds patience(int rank, Seconds timeout, Seconds grace);
+
+  enum class Action {
+    kNothing,
+    kReport,  ///< to rank 0
+    kEnd,     ///< the job, after a last report
+  };
+
+  struct Stall {
+    Action action = Action::kNothing;
+    Seconds stuck_s = 0;      ///< since the last progress
+    double busy = 0;          ///< share of that time that the main thread was awake
+    Seconds next_look_s = 0;  ///< until then
+  };
+
+  /// `timeout`: rank 0 ends the job after this time without progress, and `grace`; above 0.
+  StallDetector(int rank, Seconds timeout, Seconds grace, const Sight& first)
+      : timeout_(timeout), patience_(patience(rank, timeout, grace)), last_(first), pause_(interval(timeout)) {}
+
+  /// The time between two looks, unless the process goes on and on: a look takes a processor from the main thread, and
+  /// thousands of ranks that look hold up each other's collectives. Then it doubles, up to a sixteenth of the timeout.
+  [[nodiscard]] static Seconds interval(Seconds timeout);
+  [[nodiscard]] Stall look(const Sight& sight);
+
+ private:
+  Seconds timeout_;
+  Seconds patience_;
+  Sight last_;  // the process when it last made progress
+  Seconds pause_;
+};
 
 /// From the first line of a program to its last; kConnect to kReport are of the case that is measured.
 enum class Phase {
@@ -81,13 +140,11 @@ class Heartbeat {
 
 /// While this lives, this rank waits for others that measure, and nobody waits for it. It has no time limit, as long as
 /// its heartbeat goes on and the others are there. All ranks end their rest together, and count their steps from there.
-class Rest {
+class Rest : NotCopied {
  public:
   explicit Rest(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
     heartbeat_.enter(Phase::kRest);
   }
-  Rest(const Rest&) = delete;
-  Rest& operator=(const Rest&) = delete;
   ~Rest() {
     heartbeat_.restart();
     heartbeat_.enter(before_);
@@ -116,15 +173,13 @@ struct Watched {
 /// each one knows itself only. After that they report to the group's first process after half of the time, through the
 /// process table, and that process says which ranks the others were waiting for. Between reports they say now and then
 /// that they are there, so that it is known when each was heard last. StallDetector makes the decisions.
-class Watchdog {
+class Watchdog : NotCopied {
  public:
   /// `timeout`: 0: no limit. `action`: kStack: before the job ends, ranks that are stuck print where. `rank`: of the
   /// job, as its launcher says. `name`: such as `rank 3 on node-07`. `on_timeout` is called with the reason before the
   /// job ends.
   Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
            std::function<void(const std::string&)> on_timeout);
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
   [[nodiscard]] Heartbeat& heartbeat() { return heartbeat_; }

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "common/backends/cuda/kernels.h"
-#include "common/core/read_on_host.h"
+#include "common/core/message_reader.h"
 #include "state.h"
 
 namespace fabricbench::cuda {

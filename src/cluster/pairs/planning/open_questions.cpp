@@ -11,8 +11,7 @@
 #include "cluster/pairs/robust.h"
 #include "cluster/pairs/sorted_unique.h"
 #include "cluster/pairs/thresholds.h"
-#include "common/core/shortened_list.h"
-#include "common/core/shuffle.h"
+#include "common/core/random.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {

@@ -18,7 +18,7 @@
 #include "cluster/pairs/robust.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/distributions.h"
-#include "common/core/shortened_list.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -17,7 +17,6 @@
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/script_command.h"
-#include "common/core/shortened_list.h"
 #include "common/core/units.h"
 #include "common/core/wording.h"
 

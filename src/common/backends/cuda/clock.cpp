@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/cuda/check.h"
-#include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cuda {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/backends/cuda/kernels.h"
-#include "common/backends/cuda/mapped.h"
+#include "common/backends/cuda/memory.h"
 #include "common/backends/cuda/stream.h"
 #include "common/core/session.h"
 

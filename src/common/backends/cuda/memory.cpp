@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/cuda/check.h"
 #include "common/backends/cuda/device.h"
-#include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
 #include "common/core/pattern_table.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/backends/cuda/kernels.h"
-#include "common/backends/cuda/mapped.h"
+#include "common/backends/cuda/memory.h"
 #include "common/backends/cuda/stream.h"
 #include "common/core/message_reader.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/core/memory.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 #include "common/record/copy_row.h"
 
@@ -51,13 +52,8 @@ struct CopyMemory {
 
 /// Buffers, and the copies between them. A method returns when its work is done. Throws Error; after a time-out, work
 /// may still be under way that the destructor would wait for.
-class GpuCopies {
+class GpuCopies : public InterfaceBase {
  public:
-  GpuCopies() = default;
-  GpuCopies(const GpuCopies&) = delete;
-  GpuCopies& operator=(const GpuCopies&) = delete;
-  virtual ~GpuCopies() = default;
-
   /// Fills what the copy reads with the pattern, and what it writes with something else.
   virtual void prepare(const Copy& copy, Bytes size) = 0;
   /// Copies so often, one behind the other. How long each took, by the GPU's clock: a list for each direction.

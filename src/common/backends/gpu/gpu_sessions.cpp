@@ -9,13 +9,10 @@
 #include <fmt/format.h>
 
 #include "common/backends/cuda/buffers.h"
-#include "common/backends/cuda/check.h"
 #include "common/backends/cuda/device.h"
-#include "common/backends/cuda/device_choice.h"
 #include "common/backends/cuda/memory.h"
 #include "common/backends/cuda/reader.h"
 #include "common/backends/cuda/stream.h"
-#include "common/backends/nccl/check.h"
 #include "common/backends/nccl/library.h"
 #include "common/backends/nccl/nccl_session.h"
 #include "common/backends/nvml/nvlinks.h"

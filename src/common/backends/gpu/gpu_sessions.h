@@ -8,7 +8,6 @@
 #include "common/core/message_reader.h"
 #include "common/core/options.h"
 #include "common/core/session.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/record/context.h"
 

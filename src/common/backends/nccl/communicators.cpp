@@ -1,13 +1,14 @@
 #include "common/backends/nccl/communicators.h"
 
+#include <chrono>
 #include <exception>
+#include <future>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/backends/cuda/stream.h"
-#include "common/backends/nccl/bounded.h"
 #include "common/core/error.h"
 
 namespace fabricbench::nccl {
@@ -68,6 +69,15 @@ std::unique_ptr<const cuda::DeviceGuard> current_if_there(int device) {
 }
 
 }  // namespace
+
+bool finish_within(Seconds limit, std::function<void()> work) {
+  std::packaged_task<void()> task([work = std::move(work)] { work(); });
+  std::future<void> done = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (limit > 0 && done.wait_for(std::chrono::duration<Seconds>(limit)) != std::future_status::ready) return false;
+  done.get();
+  return true;
+}
 
 Communicators::Communicators(std::shared_ptr<const Library> library, const ncclUniqueId& id, CommunicatorPlan plan)
     : library_(std::move(library)),

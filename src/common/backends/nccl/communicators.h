@@ -3,16 +3,21 @@
 #include <atomic>
 #include <climits>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "common/backends/nccl/check.h"
 #include "common/backends/nccl/library.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench::nccl {
+
+/// Runs `work` on a separate thread. Returns true when it has ended, and rethrows its exception. Returns false after
+/// `limit` seconds, 0 for no limit: the thread then continues, so `work` must own everything it uses.
+[[nodiscard]] bool finish_within(Seconds limit, std::function<void()> work);
 
 /// ncclConfig_t with the members of NCCL 2.30, declared here so that an older nccl.h compiles too. This is safe in both
 /// directions: a library copies no more than the smaller of `size` and its own size, and resets members newer than
@@ -66,12 +71,10 @@ struct CommunicatorPlan {
 /// into a blocking one. What bounds the calls instead is a thread for each that may wait for other processes:
 /// initialising, registering and destroying. An operation's own call can wait too, for a peer that is not there when
 /// NCCL connects to it; there the watchdog helps, which ends the job.
-class Communicators {
+class Communicators : NotCopied {
  public:
   /// Collective over all processes. Throws Error: failure with NCCL's words, timeout after the time limit.
   Communicators(std::shared_ptr<const Library> library, const ncclUniqueId& id, CommunicatorPlan plan);
-  Communicators(const Communicators&) = delete;
-  Communicators& operator=(const Communicators&) = delete;
   /// Aborts where an exception is under way. Warns on stderr, and goes on, where NCCL does not end in time.
   ~Communicators();
 

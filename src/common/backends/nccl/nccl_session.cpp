@@ -8,15 +8,20 @@
 #include <fmt/format.h>
 
 #include "common/backends/cuda/device.h"
-#include "common/backends/cuda/wait.h"
-#include "common/backends/nccl/check.h"
-#include "common/backends/nccl/device_backend.h"
 #include "common/backends/nccl/profiler_plugin.h"
-#include "common/backends/nccl/put_backend.h"
 #include "common/core/clock.h"
 
 namespace fabricbench::nccl {
 namespace {
+
+/// The decrease from `before` to `now` per device; 0 if others released memory meanwhile.
+std::vector<Bytes> taken(const std::vector<Bytes>& before, const std::vector<Bytes>& now) {
+  std::vector<Bytes> result(before.size(), 0);
+  for (std::size_t i = 0; i < before.size(); ++i) result[i] = before[i] > now[i] ? before[i] - now[i] : 0;
+  return result;
+}
+
+Bytes largest(const std::vector<Bytes>& values) { return *std::max_element(values.begin(), values.end()); }
 
 /// Asking NCCL for errors is cheap, but too slow for every turn of a loop that waits for microseconds.
 constexpr Seconds kErrorCheckInterval = 1e-3;
@@ -126,6 +131,53 @@ CommunicatorPlan plan_of(const Library& library, const ProcessGroup& group, cons
 
 }  // namespace
 
+MemoryReport::MemoryReport(std::vector<int> devices, bool wanted)
+    : devices_(wanted ? std::move(devices) : std::vector<int>{}),
+      at_first_(free_now()),
+      after_initialisation_(at_first_),
+      in_buffers_(devices_.size(), 0),
+      most_in_buffers_(in_buffers_) {}
+
+void MemoryReport::end_initialisation() { after_initialisation_ = free_now(); }
+
+std::vector<Bytes> MemoryReport::free_now() const {
+  std::vector<Bytes> result;
+  for (const int device : devices_) result.push_back(cuda::free_memory(device));
+  return result;
+}
+
+void MemoryReport::buffers_taken(const std::vector<Bytes>& free_before) {
+  const std::vector<Bytes> by_these = taken(free_before, free_now());
+  for (std::size_t i = 0; i < by_these.size(); ++i) {
+    in_buffers_[i] += by_these[i];
+    most_in_buffers_[i] = std::max(most_in_buffers_[i], in_buffers_[i]);
+  }
+}
+
+void MemoryReport::buffers_released(const std::vector<Bytes>& free_before) {
+  const std::vector<Bytes> given_back = taken(free_now(), free_before);
+  for (std::size_t i = 0; i < given_back.size(); ++i) in_buffers_[i] -= std::min(in_buffers_[i], given_back[i]);
+}
+
+std::string MemoryReport::text() const {
+  if (devices_.empty()) return "";
+  const Bytes initialisation = largest(taken(at_first_, after_initialisation_));
+  const Bytes buffers = largest(most_in_buffers_);
+  std::vector<Bytes> later = taken(after_initialisation_, free_now());
+  for (std::size_t i = 0; i < later.size(); ++i) later[i] -= std::min(later[i], in_buffers_[i]);
+  const Bytes collective = largest(later);
+  return fmt::format("Initialization {} | User-Allocated {} | Collective {} | Total {}", memory_text(initialisation),
+                     memory_text(buffers), memory_text(collective), memory_text(initialisation + buffers + collective));
+}
+
+std::string memory_text(Bytes bytes) {
+  auto amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  constexpr const char* kUnits[] = {"B", "KB", "MB", "GB"};
+  for (; amount >= 1024 && unit < 3; ++unit) amount /= 1024;
+  return fmt::format("{:.{}f} {}", amount, amount < 10 ? 2 : amount < 100 ? 1 : 0, kUnits[unit]);
+}
+
 NcclMemory::NcclMemory(std::shared_ptr<const Library> library, cuda::DeviceStream stream, Seconds limit)
     : CudaMemory(stream, limit), library_(std::move(library)) {}
 
@@ -207,12 +259,12 @@ void NcclSession::use_devices(const ProcessGroup& group) {
 void NcclSession::make_backends() {
   const auto& reductions = options_.reductions;
   const bool multiplied = std::find(reductions.begin(), reductions.end(), Reduction::kMulSum) != reductions.end();
+  std::vector<DataType> with_mulsum;
+  for (const DataType datatype : options_.datatypes) {
+    if (multiplied && why_not(datatype, Reduction::kMulSum).empty()) with_mulsum.push_back(datatype);
+  }
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    auto backend = std::make_unique<NcclBackend>(*communicators_, static_cast<int>(i), views_[i]);
-    for (const DataType datatype : options_.datatypes) {
-      if (multiplied && why_not(datatype, Reduction::kMulSum).empty()) backend->prepare_mulsum(datatype);
-    }
-    backends_.push_back(std::move(backend));
+    backends_.push_back(make_nccl_backend(*communicators_, static_cast<int>(i), views_[i], with_mulsum));
   }
 }
 
@@ -223,8 +275,7 @@ void NcclSession::make_device_backends(nccl_device::Implementation implementatio
   device_communicators_.emplace(*communicators_,
                                 DevicePlan{implementation, static_cast<int>(options_.device_ctas), options_.datatypes});
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    backends_.push_back(
-        std::make_unique<DeviceBackend>(*device_communicators_, *registrar_, static_cast<int>(i), views_[i]));
+    backends_.push_back(make_device_backend(*device_communicators_, *registrar_, static_cast<int>(i), views_[i]));
   }
 }
 
@@ -233,8 +284,7 @@ void NcclSession::make_put_backends(const ProcessGroup& group) {
   agree(group, reason.empty() ? "" : fmt::format("--one-sided: {}", reason));
   const auto meet = [min = group.min] { (void)min(0); };
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    backends_.push_back(
-        std::make_unique<PutBackend>(*communicators_, *registrar_, static_cast<int>(i), views_[i], meet));
+    backends_.push_back(make_put_backend(*communicators_, *registrar_, static_cast<int>(i), views_[i], meet));
   }
 }
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "common/backends/cuda/stream.h"
-#include "common/backends/nccl/bounded.h"
 #include "common/core/error.h"
 
 namespace fabricbench::nccl {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/core/not_copied.h"
+
 namespace fabricbench::nvml {
 
 /// An active NVLink.
@@ -21,12 +23,10 @@ struct NvLink {
                                         const std::string& into);
 
 /// libnvidia-ml, loaded at run time; it comes with the driver.
-class Library {
+class Library : NotCopied {
  public:
   /// Throws Error (missing) if it is missing or does not work.
   explicit Library(const std::string& file = "libnvidia-ml.so.1");
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
   ~Library();
 
   /// A GPU's active links; none for a GPU without NVLink. Empty optional if the driver does not report them or their

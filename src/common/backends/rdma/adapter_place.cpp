@@ -10,10 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
-#include "common/core/shortened_list.h"
 #include "common/core/wording.h"
-#include "common/host/pci.h"
-#include "common/host/topology.h"
 #include "common/ranks/agreement.h"
 
 namespace fabricbench {

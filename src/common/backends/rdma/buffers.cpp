@@ -13,7 +13,6 @@
 
 #include "common/backends/rdma/routes.h"
 #include "common/core/error.h"
-#include "common/core/host_buffers.h"
 #include "common/core/units.h"
 #include "common/core/wording.h"
 #include "common/ranks/agreement.h"

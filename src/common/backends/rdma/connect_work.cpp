@@ -1,18 +1,16 @@
 #include "common/backends/rdma/connect_work.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "common/backends/rdma/agreement_watch.h"
 #include "common/backends/rdma/routes.h"
-#include "common/backends/rdma_cm/addresses.h"
+#include "common/backends/rdma_cm/channel.h"
 #include "common/backends/rdma_cm/cm_links.h"
 #include "common/backends/rdma_cm/link.h"
 #include "common/backends/rdma_cm/side.h"
@@ -32,12 +30,14 @@
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {
 namespace {
+
+// Polling costs less than a wake-up for every agreement, of which there are thousands per second.
+constexpr auto kInterval = std::chrono::milliseconds(50);
 
 /// The settings before connections are made. The first process of a pair connects, and the second accepts.
 struct ConnectSetup {
@@ -149,7 +149,7 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   rdma_cm::Invitation invitation;
   auto links = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
-    auto made = std::make_unique<rdma_cm::CmLinks>(link_settings(setup.options, own, gid));
+    auto made = rdma_cm::open_links(link_settings(setup.options, own, gid));
     if (!setup.connects()) invitation = made->listen();
     return made;
   });
@@ -333,6 +333,47 @@ class ConnectWork final : public Work {
 };
 
 }  // namespace
+
+void AgreementLimit::arm(Seconds limit, std::string text) {
+  deadline_ = now() + limit;
+  text_ = std::move(text);
+}
+
+std::optional<std::string> AgreementLimit::take_passed() {
+  const Seconds time = now();
+  if (!deadline_ || time < *deadline_) return std::nullopt;
+  deadline_.reset();
+  return text_;
+}
+
+AgreementWatch::AgreementWatch(std::function<void(const std::string&)> end)
+    : end_(std::move(end)), thread_([this] { watch(); }) {}
+
+AgreementWatch::~AgreementWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_one();
+  thread_.join();
+}
+
+void AgreementWatch::arm(Seconds limit, std::string text) {
+  const std::lock_guard lock(mutex_);
+  limit_.arm(limit, std::move(text));
+}
+
+void AgreementWatch::disarm() {
+  const std::lock_guard lock(mutex_);
+  limit_.disarm();
+}
+
+void AgreementWatch::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, kInterval, [this] { return stopping_; })) {
+    if (const auto passed = limit_.take_passed()) end_(*passed);
+  }
+}
 
 int run_connections(const Program& program, int argc, char** argv) {
   const auto agree = [&program](Job& job) {

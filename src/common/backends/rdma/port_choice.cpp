@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
-#include "common/core/shortened_list.h"
+#include "common/core/wording.h"
 
 namespace fabricbench {
 namespace {

@@ -4,9 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,15 +15,15 @@
 #include "common/backends/rdma/routes.h"
 #include "common/backends/rdma_cm/cm_connector.h"
 #include "common/backends/verbs/background_stream.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/direct_connector.h"
-#include "common/backends/verbs/host_reader.h"
 #include "common/backends/verbs/verbs_session.h"
+#include "common/backends/verbs/visibility.h"
+#include "common/core/buffer_source.h"
 #include "common/core/error.h"
-#include "common/core/host_buffers.h"
-#include "common/core/shortened_list.h"
 #include "common/core/units.h"
-#include "common/engine/placement_notices.h"
+#include "common/core/wording.h"
+#include "common/engine/setup.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
 #include "common/host/pci.h"
@@ -33,7 +31,6 @@
 #include "common/measure/rate_of.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
-#include "common/ranks/placement.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {
@@ -267,7 +264,7 @@ GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& devi
 }
 
 std::unique_ptr<verbs::Connector> connector_for(const RdmaOptions& options) {
-  if (options.by_rdma_cm) return std::make_unique<rdma_cm::CmConnector>();
+  if (options.by_rdma_cm) return rdma_cm::make_cm_connector();
   return std::make_unique<verbs::DirectConnector>();
 }
 

@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "common/backends/rdma/adapter_place.h"
+#include "common/backends/rdma/rdma_test.h"
 #include "common/core/options.h"
 #include "common/core/rdma_options.h"
 #include "common/engine/pair_plan.h"
 #include "common/engine/sessions.h"
 #include "common/mpi/communicator.h"
+#include "common/options/verbs_programs.h"
+#include "common/programs/run_program.h"
 
 namespace fabricbench {
 
@@ -49,5 +52,13 @@ class VerbsSessions final : public Sessions {
   SettledPort port_;
   Settlement place_;
 };
+
+/// Runs a program that measures requests over RDMA verbs. `MessageTest` determines the order of requests.
+template <typename MessageTest>
+[[nodiscard]] int run_verbs_program(const std::string& name, const std::string& summary, const VerbsTest& what,
+                                    int argc, char** argv) {
+  return run_program(verbs_program(name, summary, what), MessageTest(name, what.verb),
+                     VerbsSessions(what.verb, what.seen_by), argc, argv);
+}
 
 }  // namespace fabricbench

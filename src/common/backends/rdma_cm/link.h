@@ -5,22 +5,56 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "common/backends/rdma_cm/event.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
+#include "common/core/not_copied.h"
+#include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
 namespace fabricbench::rdma_cm {
 
-/// The requests to rdma_cm of one end of a connection, which events answer. All methods throw Error if a call fails.
-class Handshake {
- public:
-  Handshake() = default;
-  Handshake(const Handshake&) = delete;
-  Handshake& operator=(const Handshake&) = delete;
-  virtual ~Handshake() = default;
+/// The rdma_cm events of a connection; kOther is irrelevant to it.
+enum class EventKind {
+  kAddressResolved,
+  kAddressError,
+  kRouteResolved,
+  kRouteError,
+  kConnectRequest,
+  kConnectResponse,  ///< if the queue pair is not managed by rdma_cm
+  kConnectError,
+  kUnreachable,
+  kRejected,
+  kEstablished,
+  kDisconnected,
+  kDeviceRemoved,
+  kAddressChange,
+  kOther
+};
 
+struct Event {
+  EventKind kind = EventKind::kOther;
+  int status = 0;  ///< 0, a negative errno, or the reason of a rejection
+};
+
+/// The name in rdma_cm, such as `RDMA_CM_EVENT_REJECTED`.
+[[nodiscard]] std::string_view name(EventKind kind);
+
+/// The meaning of an event that ends an attempt to connect, and what to do, in one or two sentences:
+/// `RDMA_CM_EVENT_REJECTED (status 8, no listener there): ...`. Source: man rdma_get_cm_event; InfiniBand
+/// specification, table 112 of reasons.
+[[nodiscard]] std::string explain(const Event& event);
+
+/// Likely causes if no event came in a step within the limit.
+[[nodiscard]] std::string explain_silence(ConnectStep step, Seconds limit);
+
+/// Why a step failed, with the step and the peer: `connecting with rank 1 on node-07: why`.
+[[nodiscard]] std::string in_step(ConnectStep step, const std::string& peer, const std::string& why);
+
+/// The requests to rdma_cm of one end of a connection, which events answer. All methods throw Error if a call fails.
+class Handshake : public InterfaceBase {
+ public:
   virtual void resolve_address() = 0;
   virtual void resolve_route() = 0;
   virtual void connect() = 0;
@@ -66,13 +100,8 @@ struct LinkEvent {
 
 /// The links of one side, for connections that exist at the same time. They share an event channel and a completion
 /// queue.
-class Links {
+class Links : public InterfaceBase {
  public:
-  Links() = default;
-  Links(const Links&) = delete;
-  Links& operator=(const Links&) = delete;
-  virtual ~Links() = default;
-
   /// The first `count` links are for the connections with these numbers. Both sides call it with the same arguments,
   /// before the connecting side connects.
   virtual void begin(std::uint64_t first, std::size_t count) = 0;

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/backends/sockets/check.h"
 #include "common/core/error.h"
 #include "common/core/handle.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/sockets/address.h"
+#include "common/backends/sockets/socket.h"
 
 namespace fabricbench::sockets {
 

@@ -1,16 +1,36 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "common/backends/sockets/acceptor.h"
-#include "common/backends/sockets/announcement.h"
+#include "common/backends/sockets/handshake.h"
 #include "common/backends/sockets/interfaces.h"
-#include "common/backends/sockets/tcp_backend.h"
+#include "common/backends/sockets/socket.h"
 #include "common/core/pairs.h"
 #include "common/core/units.h"
 
 namespace fabricbench::sockets {
+
+/// Gives every rank's text, by rank, on every rank. Collective.
+using Gather = std::function<std::vector<std::string>(const std::string&)>;
+
+/// A rank's description of itself for the others.
+struct Announcement {
+  std::string name;                      ///< as in TcpSettings
+  std::string network;                   ///< as in TcpSettings
+  std::uint64_t job = 0;                 ///< a random number; rank 0's identifies this job's connections
+  std::vector<SocketAddress> endpoints;  ///< the endpoints at which it listens
+};
+
+[[nodiscard]] std::string to_text(const Announcement& announcement);
+[[nodiscard]] Announcement parse_announcement(const std::string& text);
+
+/// Gathers every rank's result of `make`, by rank, on every rank. If `make` throws on some ranks, every rank throws the
+/// Error of the first such rank, with its `name`.
+[[nodiscard]] std::vector<std::string> exchange(const Gather& gather, const std::string& name,
+                                                const std::function<std::string()>& make);
 
 /// The same on every rank, except for the name, the network and the interface.
 struct TcpSettings {
@@ -22,6 +42,12 @@ struct TcpSettings {
   Seconds time_limit_s = 0;      ///< time without a byte; 0: no limit
   Seconds connect_limit_s = 10;  ///< for one connection
   std::vector<Pair> pairs;       ///< pairs that exchange messages; empty: all
+};
+
+/// A rank and its connections, all prepared for messages (make_ready).
+struct Peer {
+  std::string name;             ///< for messages: `rank 1 on node-b (10.0.0.2)`
+  std::vector<Socket> streams;  ///< empty: no messages are exchanged with it
 };
 
 /// Connects the ranks: every rank listens and tells the others its endpoints, then the lower rank of each pair connects

@@ -6,8 +6,6 @@
 
 #include <array>
 
-#include "common/backends/sockets/check.h"
-
 namespace fabricbench::sockets {
 
 TcpTotals& TcpTotals::operator+=(const TcpTotals& other) {

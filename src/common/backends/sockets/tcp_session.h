@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/sockets/announcement.h"
 #include "common/backends/sockets/meeting.h"
-#include "common/backends/sockets/tcp_backend.h"
 #include "common/backends/sockets/tcp_info.h"
 #include "common/core/memory.h"
 #include "common/core/session.h"
 
 namespace fabricbench::sockets {
+
+class TcpBackend;
 
 /// TCP on host memory: one rank per process, and calls that have completed when they return.
 class TcpSession final : public Session {
@@ -21,9 +21,10 @@ class TcpSession final : public Session {
   /// throws the same Error, that of the first rank that failed. Two ranks of the same host and network namespace use
   /// the loopback, unless an interface was asked for.
   TcpSession(int rank, int ranks, const Gather& gather, const TcpSettings& settings);
+  ~TcpSession() override;
 
   [[nodiscard]] std::string library() const override { return library_; }
-  [[nodiscard]] Backend& backend(int /*local_rank*/) override { return *backend_; }
+  [[nodiscard]] Backend& backend(int /*local_rank*/) override;
   [[nodiscard]] Memory& memory(int /*local_rank*/) override { return memory_; }
   [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
   void release(const std::vector<std::byte*>& blocks) noexcept override;
@@ -33,10 +34,10 @@ class TcpSession final : public Session {
   }
   /// A note on retransmitted segments.
   [[nodiscard]] std::string remark() const override;
-  void abandon() noexcept override { backend_->abandon(); }
+  void abandon() noexcept override;
 
   /// Totals over all connections of this rank.
-  [[nodiscard]] TcpTotals totals() const { return backend_->totals(); }
+  [[nodiscard]] TcpTotals totals() const;
 
  private:
   std::unique_ptr<TcpBackend> backend_;

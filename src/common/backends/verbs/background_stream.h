@@ -10,6 +10,7 @@
 
 #include "common/backends/verbs/verbs_session.h"
 #include "common/core/error.h"
+#include "common/core/not_copied.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 
@@ -18,15 +19,13 @@ namespace fabricbench::verbs {
 /// A load on the ports while messages are measured: writes from the first rank of a pair to the second, of which a
 /// thread of the first keeps a queue full until this is destroyed. The second rank is passive. The thread never calls
 /// MPI (decisions/0003-threads.md).
-class BackgroundStream {
+class BackgroundStream : NotCopied {
  public:
   static constexpr Bytes kMessage = Bytes{64} << 10;
 
   /// Takes an open session for writes of its own, and begins on the first rank of the pair. Collective over the pair.
   /// Throws Error (missing) if there is no thread.
   BackgroundStream(std::unique_ptr<VerbsSession> session, bool is_first);
-  BackgroundStream(const BackgroundStream&) = delete;
-  BackgroundStream& operator=(const BackgroundStream&) = delete;
   /// Gives up the writes in flight, and takes no longer than that.
   ~BackgroundStream();
 

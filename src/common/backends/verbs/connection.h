@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::verbs {
@@ -48,13 +49,8 @@ struct Completion {
 
 /// One rank's queue pairs, connected to those of the other rank of its pair. Requests of one queue pair complete in
 /// order. Problems, including failed completions, throw Error with the peer's name.
-class Connection {
+class Connection : public InterfaceBase {
  public:
-  Connection() = default;
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  virtual ~Connection() = default;
-
   [[nodiscard]] virtual int queue_pairs() const = 0;
   /// Posts the requests with one call, in this order.
   virtual void post(int queue_pair, std::span<const Request> requests) = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -7,12 +9,51 @@
 #include <vector>
 
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/handles.h"
 #include "common/backends/verbs/introduction.h"
-#include "common/backends/verbs/queue_pair_states.h"
+#include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::verbs {
+
+// State changes that all methods of connecting queue pairs share.
+
+/// When a reliable connection sends again, and how often; the defaults are perftest's.
+struct Retransmission {
+  int timeout = 14;  ///< an acknowledgement is waited for 4.096 us x 2^this; 0: for ever
+  int retries = 7;   ///< at most 7
+};
+
+/// Throws Error (missing) with the target `state`.
+void modify(ibv_qp* queue_pair, ibv_qp_attr& attributes, int mask, const char* state);
+
+inline constexpr std::uint8_t kShortestRnrDelay = 1;  // 10 us
+
+/// The queue key of both ends, where messages name their destination.
+inline constexpr std::uint32_t kQueueKey = 0x11111111;
+
+/// The properties of a queue pair that it gets first.
+struct InitialState {
+  Transport transport = Transport::kRc;
+  int port = 1;
+  int partition = 0;            ///< index of the key
+  std::uint32_t queue_key = 0;  ///< UD and SRD only
+  bool atomics = true;          ///< the device has them; one without refuses to allow them
+};
+void make_initial(ibv_qp* queue_pair, const InitialState& wanted);
+
+/// Adds the limits of a reliable connection: how long it waits for the other end, and how many reads and atomics are in
+/// flight.
+void set_limits_to_receive(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding);
+void set_limits_to_send(ibv_qp_attr& attributes, int& mask, Transport transport, int outstanding,
+                        const Retransmission& retransmission);
+
+/// For messages that name their destination, which is not part of these states. `retries`: they are sent again while
+/// the receiver has no room (SRD).
+void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number, bool retries = false);
+
+/// The largest MTU not above `bytes`.
+[[nodiscard]] ibv_mtu mtu_code(int bytes);
+[[nodiscard]] int bytes_of(ibv_mtu code);
 
 /// What the two ranks of a pair have agreed on before their queue pairs are connected.
 struct Meeting {
@@ -57,13 +98,8 @@ struct Connected {
 
 /// A method of connecting a rank's queue pairs to those of the other rank of its pair, until they send and receive.
 /// Between the calls the ranks exchange whether they succeeded.
-class Connector {
+class Connector : public InterfaceBase {
  public:
-  Connector() = default;
-  Connector(const Connector&) = delete;
-  Connector& operator=(const Connector&) = delete;
-  virtual ~Connector() = default;
-
   /// The own port's GIDs that this method can connect by; `asked` is -x. Throws Error (missing) if there is none.
   [[nodiscard]] virtual std::vector<Gid> usable_gids(const PortFacts& port,
                                                      const std::optional<std::int64_t>& asked) const = 0;
@@ -75,6 +111,19 @@ class Connector {
                                           const std::string& invitation) = 0;
   /// For messages, after a comma; may be empty.
   [[nodiscard]] virtual std::string description() const = 0;
+};
+
+/// Connects queue pairs with the data from the two ranks' introductions.
+class DirectConnector final : public Connector {
+ public:
+  [[nodiscard]] std::vector<Gid> usable_gids(const PortFacts& port,
+                                             const std::optional<std::int64_t>& /*asked*/) const override {
+    return port.gids;
+  }
+  [[nodiscard]] std::string invite(const Meeting& /*meeting*/) override { return ""; }
+  [[nodiscard]] Connected connect(const Meeting& meeting, const OwnQueuePairs& own,
+                                  const std::string& invitation) override;
+  [[nodiscard]] std::string description() const override { return ""; }
 };
 
 }  // namespace fabricbench::verbs

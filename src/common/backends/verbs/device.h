@@ -1,5 +1,7 @@
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -8,10 +10,21 @@
 #include <vector>
 
 #include "common/backends/verbs/gid_choice.h"
-#include "common/backends/verbs/handles.h"
+#include "common/core/handle.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
+
+// If the library refuses to release one, it is released at the end of the process.
+using DeviceList = Handle<ibv_device*, &ibv_free_device_list>;
+using DeviceContext = Handle<ibv_context, &ibv_close_device>;
+using ProtectionDomain = Handle<ibv_pd, &ibv_dealloc_pd>;
+using CompletionChannel = Handle<ibv_comp_channel, &ibv_destroy_comp_channel>;
+using CompletionQueue = Handle<ibv_cq, &ibv_destroy_cq>;
+using MemoryRegion = Handle<ibv_mr, &ibv_dereg_mr>;
+using SharedReceiveQueue = Handle<ibv_srq, &ibv_destroy_srq>;
+using QueuePair = Handle<ibv_qp, &ibv_destroy_qp>;
+using AddressHandle = Handle<ibv_ah, &ibv_destroy_ah>;
 
 /// Keys of a port's partitions (P_Keys), by their index in its table; 0: unused. Source: InfiniBand specification 10.9.
 using PartitionTable = std::vector<std::uint16_t>;

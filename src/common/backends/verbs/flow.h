@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,12 +9,49 @@
 #include <vector>
 
 #include "common/backends/verbs/connection.h"
-#include "common/backends/verbs/datagrams.h"
 #include "common/core/backend.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
+
+/// Counts numbered messages of which any may be lost, duplicated or reordered. Numbers start from 0 and are sent in
+/// order, modulo 2^32.
+class Datagrams {
+ public:
+  /// Records the arrival of a message.
+  void arrive(std::uint32_t number) {
+    const auto ahead = static_cast<std::int32_t>(number - next_);
+    if (ahead >= 0) {
+      for (std::int32_t i = 0; i < ahead && i < static_cast<std::int32_t>(kRemembered); ++i)
+        seen_.reset(place(next_ + static_cast<std::uint32_t>(i)));
+      next_ = number + 1;
+    } else if (static_cast<std::uint32_t>(-ahead) <= kRemembered && !seen_.test(place(number))) {
+      ++reordered_;
+    } else {
+      ++duplicated_;
+      return;
+    }
+    seen_.set(place(number));
+    ++arrived_;
+  }
+
+  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }      ///< duplicates count once
+  [[nodiscard]] std::uint64_t reordered() const { return reordered_; }  ///< arrived after a message that was sent later
+  [[nodiscard]] std::uint64_t duplicated() const { return duplicated_; }  ///< arrived again, or too late to tell
+  /// The highest number that arrived, plus one.
+  [[nodiscard]] std::uint32_t next() const { return next_; }
+
+ private:
+  static constexpr std::size_t kRemembered = 65536;
+  [[nodiscard]] static std::size_t place(std::uint32_t number) { return number % kRemembered; }
+
+  std::bitset<kRemembered> seen_;
+  std::uint32_t next_ = 0;
+  std::uint64_t arrived_ = 0;
+  std::uint64_t reordered_ = 0;
+  std::uint64_t duplicated_ = 0;
+};
 
 /// The rate of a stream of messages: bursts of some, each as long after the previous one as its bytes take at this
 /// rate. A stream that falls behind makes up for at most one burst.
@@ -120,9 +158,9 @@ class Flow {
   /// Requests completed so far, by queue pair.
   [[nodiscard]] std::vector<std::uint64_t> completed() const;
   /// Datagrams expected so far that have not arrived.
-  [[nodiscard]] std::uint64_t lost() const;
-  [[nodiscard]] std::uint64_t duplicated() const;
-  [[nodiscard]] std::uint64_t reordered() const;
+  [[nodiscard]] std::uint64_t lost() const { return may_lose() ? expected_ - std::min(expected_, arrived()) : 0; }
+  [[nodiscard]] std::uint64_t duplicated() const { return sum_of(&Datagrams::duplicated); }
+  [[nodiscard]] std::uint64_t reordered() const { return sum_of(&Datagrams::reordered); }
 
  private:
   static constexpr std::uint64_t kPollEvery = 16;
@@ -154,7 +192,9 @@ class Flow {
   };
 
   [[nodiscard]] bool may_lose() const { return settings_.transport == Transport::kUd; }
-  [[nodiscard]] std::uint64_t arrived() const;
+  [[nodiscard]] std::uint64_t arrived() const { return may_lose() ? sum_of(&Datagrams::arrived) : arrived_; }
+  /// Over all queue pairs.
+  [[nodiscard]] std::uint64_t sum_of(std::uint64_t (Datagrams::*count)() const) const;
   void post_alone(Lane& lane) {
     ++lane.posted;
     ++under_way_;

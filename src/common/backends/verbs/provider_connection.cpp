@@ -1,5 +1,3 @@
-#include "common/backends/verbs/provider_connection.h"
-
 #include <endian.h>
 
 #include <iterator>
@@ -9,10 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/backends/verbs/dc_transport.h"
 #include "common/backends/verbs/explain.h"
-#include "common/backends/verbs/srd_transport.h"
-#include "common/backends/verbs/work_request.h"
+#include "common/backends/verbs/provider_transport.h"
+#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {
@@ -40,6 +37,115 @@ void begin(ibv_qp_ex* making, const Request& request) {
   }
 }
 
+/// A connection of a type that only one provider has. Its requests are posted by ibv_wr_*, because the structures of
+/// ibv_post_send have no place for a destination beside a remote address.
+class ProviderConnection final : public VerbsConnection {
+ public:
+  ProviderConnection(const OpenDevice& device, const ConnectionSettings& settings,
+                     std::unique_ptr<ProviderTransport> transport)
+      : VerbsConnection(device, settings, transport.get()),
+        transport_(std::move(transport)),
+        in_order_(transport_->completes_in_order()) {
+    for (const QueuePair& each : own_queue_pairs().all) lanes_.push_back({.queue_pair = ibv_qp_to_qp_ex(each.get())});
+  }
+
+  [[nodiscard]] std::string invite(Connector& /*connector*/, const Meeting& meeting) override {
+    const std::vector<std::uint32_t> numbers = transport_->open_to_peer(meeting, own_queue_pairs());
+    know_numbers(numbers);
+    return fmt::format("{}", fmt::join(numbers, " "));
+  }
+  void connect(Connector& /*connector*/, const Meeting& meeting, const std::string& invitation) override {
+    Introduction peer = meeting.peer;
+    peer.queue_pairs = numbers_in(invitation, lanes_.size());
+    Connected connected;
+    connected.mtu = transport_->connect(meeting, own_queue_pairs(), peer.queue_pairs);
+    be_connected(std::move(peer), std::move(connected));
+  }
+  [[nodiscard]] std::optional<bool> keeps_order() const override { return transport_->keeps_order(); }
+  [[nodiscard]] Bytes largest_message() const override {
+    return transport_->largest_message().value_or(VerbsConnection::largest_message());
+  }
+
+  void post(int queue_pair, std::span<const Request> requests) override {
+    ibv_wr_start(lanes_[static_cast<std::size_t>(queue_pair)].queue_pair);
+    for (const Request& request : requests) make(queue_pair, request, request.number, request.signaled);
+    hand_over(queue_pair, requests.size(), requests.back().number);
+  }
+  void make_ready(int queue_pair, std::span<const Request> requests, int each) override {
+    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+    lane.ready.assign(requests.begin(), requests.end());
+    lane.each = static_cast<std::size_t>(each);
+    lane.next = 0;
+  }
+  void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override {
+    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+    const Request* const end = lane.ready.data() + lane.next + lane.each;
+    lane.next = lane.next + lane.each < lane.ready.size() ? lane.next + lane.each : 0;
+    ibv_wr_start(lane.queue_pair);
+    for (int left = count - 1; left > 0; --left) {
+      make(queue_pair, end[-1 - left], number - static_cast<std::uint64_t>(left), false);
+    }
+    make(queue_pair, end[-1], number, signaled);
+    hand_over(queue_pair, static_cast<std::uint64_t>(count), number);
+  }
+  [[nodiscard]] std::span<const Completion> poll() override {
+    const std::span<Completion> found = take_completions();
+    if (in_order_) return found;
+    for (Completion& completion : found) {
+      if (!completion.received) completion.number = count_completed(completion.queue_pair);
+    }
+    return found;
+  }
+  [[nodiscard]] std::uint64_t completed() override {
+    std::uint64_t newest = 0;
+    for (const Completion& completion : poll()) newest = completion.number;
+    return newest;
+  }
+
+ private:
+  /// A queue pair's requests.
+  struct Lane {
+    ibv_qp_ex* queue_pair = nullptr;
+    std::vector<Request> ready{};  ///< in lists of `each`
+    std::size_t each = 1;
+    std::size_t next = 0;         ///< first request of the list whose turn it is
+    std::uint64_t newest = 0;     ///< number of the last one posted
+    std::uint64_t under_way = 0;  ///< posted, and not seen to complete
+  };
+
+  /// The data of a request without any still have to be given: providers complete a request with them.
+  void make(int queue_pair, const Request& request, std::uint64_t number, bool signaled) {
+    ibv_qp_ex* const making = lanes_[static_cast<std::size_t>(queue_pair)].queue_pair;
+    making->wr_id = identifier(queue_pair, number);
+    making->wr_flags = signaled || !in_order_ ? IBV_SEND_SIGNALED : 0;
+    begin(making, request);
+    transport_->set_destination(static_cast<std::size_t>(queue_pair), *making);
+    const LocalPart& local = request.local;
+    if (request.is_inline) {
+      ibv_wr_set_inline_data(making, local.data, local.bytes);
+    } else {
+      ibv_wr_set_sge(making, local.key, reinterpret_cast<std::uint64_t>(local.data), local.bytes);
+    }
+  }
+  void hand_over(int queue_pair, std::uint64_t count, std::uint64_t newest) {
+    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+    check_returned(ibv_wr_complete(lane.queue_pair), "ibv_wr_complete");
+    lane.newest = newest;
+    lane.under_way += count;
+  }
+  /// Where requests complete in any order, the number that so many have reached. Whoever counts completions needs no
+  /// more.
+  [[nodiscard]] std::uint64_t count_completed(int queue_pair) {
+    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
+    --lane.under_way;
+    return lane.newest - lane.under_way;
+  }
+
+  std::unique_ptr<ProviderTransport> transport_;
+  bool in_order_;
+  std::vector<Lane> lanes_;  // by queue pair
+};
+
 }  // namespace
 
 ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& wanted, Verb verb) {
@@ -53,102 +159,6 @@ ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& wanted, Ver
   attributes.pd = domain;
   attributes.send_ops_flags = operations_of(verb);
   return attributes;
-}
-
-ProviderConnection::ProviderConnection(const OpenDevice& device, const ConnectionSettings& settings,
-                                       std::unique_ptr<ProviderTransport> transport)
-    : VerbsConnection(device, settings, transport.get()),
-      transport_(std::move(transport)),
-      in_order_(transport_->completes_in_order()) {
-  for (const QueuePair& each : own_queue_pairs().all) lanes_.push_back({.queue_pair = ibv_qp_to_qp_ex(each.get())});
-}
-
-std::string ProviderConnection::invite(Connector& /*connector*/, const Meeting& meeting) {
-  const std::vector<std::uint32_t> numbers = transport_->open_to_peer(meeting, own_queue_pairs());
-  know_numbers(numbers);
-  return fmt::format("{}", fmt::join(numbers, " "));
-}
-
-void ProviderConnection::connect(Connector& /*connector*/, const Meeting& meeting, const std::string& invitation) {
-  Introduction peer = meeting.peer;
-  peer.queue_pairs = numbers_in(invitation, lanes_.size());
-  Connected connected;
-  connected.mtu = transport_->connect(meeting, own_queue_pairs(), peer.queue_pairs);
-  be_connected(std::move(peer), std::move(connected));
-}
-
-Bytes ProviderConnection::largest_message() const {
-  return transport_->largest_message().value_or(VerbsConnection::largest_message());
-}
-
-/// The data of a request without any still have to be given: providers complete a request with them.
-void ProviderConnection::make(int queue_pair, const Request& request, std::uint64_t number, bool signaled) {
-  ibv_qp_ex* const making = lanes_[static_cast<std::size_t>(queue_pair)].queue_pair;
-  making->wr_id = identifier(queue_pair, number);
-  making->wr_flags = signaled || !in_order_ ? IBV_SEND_SIGNALED : 0;
-  begin(making, request);
-  transport_->set_destination(static_cast<std::size_t>(queue_pair), *making);
-  const LocalPart& local = request.local;
-  if (request.is_inline) {
-    ibv_wr_set_inline_data(making, local.data, local.bytes);
-  } else {
-    ibv_wr_set_sge(making, local.key, reinterpret_cast<std::uint64_t>(local.data), local.bytes);
-  }
-}
-
-void ProviderConnection::hand_over(int queue_pair, std::uint64_t count, std::uint64_t newest) {
-  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-  check_returned(ibv_wr_complete(lane.queue_pair), "ibv_wr_complete");
-  lane.newest = newest;
-  lane.under_way += count;
-}
-
-void ProviderConnection::post(int queue_pair, std::span<const Request> requests) {
-  ibv_wr_start(lanes_[static_cast<std::size_t>(queue_pair)].queue_pair);
-  for (const Request& request : requests) make(queue_pair, request, request.number, request.signaled);
-  hand_over(queue_pair, requests.size(), requests.back().number);
-}
-
-void ProviderConnection::make_ready(int queue_pair, std::span<const Request> requests, int each) {
-  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-  lane.ready.assign(requests.begin(), requests.end());
-  lane.each = static_cast<std::size_t>(each);
-  lane.next = 0;
-}
-
-void ProviderConnection::post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) {
-  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-  const Request* const end = lane.ready.data() + lane.next + lane.each;
-  lane.next = lane.next + lane.each < lane.ready.size() ? lane.next + lane.each : 0;
-  ibv_wr_start(lane.queue_pair);
-  for (int left = count - 1; left > 0; --left) {
-    make(queue_pair, end[-1 - left], number - static_cast<std::uint64_t>(left), false);
-  }
-  make(queue_pair, end[-1], number, signaled);
-  hand_over(queue_pair, static_cast<std::uint64_t>(count), number);
-}
-
-/// Where requests complete in any order, the number that so many have reached. Whoever counts completions needs no
-/// more.
-std::uint64_t ProviderConnection::count_completed(int queue_pair) {
-  Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-  --lane.under_way;
-  return lane.newest - lane.under_way;
-}
-
-std::span<const Completion> ProviderConnection::poll() {
-  const std::span<Completion> found = take_completions();
-  if (in_order_) return found;
-  for (Completion& completion : found) {
-    if (!completion.received) completion.number = count_completed(completion.queue_pair);
-  }
-  return found;
-}
-
-std::uint64_t ProviderConnection::completed() {
-  std::uint64_t newest = 0;
-  for (const Completion& completion : poll()) newest = completion.number;
-  return newest;
 }
 
 std::unique_ptr<VerbsConnection> open_connection(const OpenDevice& device, const ConnectionSettings& settings) {

@@ -1,7 +1,5 @@
 #include "common/backends/verbs/provider_library.h"
 
-#include <dlfcn.h>
-
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,8 +7,6 @@
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {
-
-void ProviderLibrary::Closer::operator()(void* library) const noexcept { dlclose(library); }
 
 ProviderLibrary::ProviderLibrary(std::string name, Need need)
     : name_(std::move(name)), need_(std::move(need)), library_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL)) {

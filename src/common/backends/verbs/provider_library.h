@@ -1,7 +1,10 @@
 #pragma once
 
-#include <memory>
+#include <dlfcn.h>
+
 #include <string>
+
+#include "common/core/handle.h"
 
 namespace fabricbench::verbs {
 
@@ -25,15 +28,11 @@ class ProviderLibrary {
   }
 
  private:
-  struct Closer {
-    void operator()(void* library) const noexcept;
-  };
-
   [[nodiscard]] void* address_of(const char* function) const;
 
   std::string name_;
   Need need_;
-  std::unique_ptr<void, Closer> library_;
+  Handle<void, &dlclose> library_;
 };
 
 }  // namespace fabricbench::verbs

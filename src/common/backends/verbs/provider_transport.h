@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/backends/verbs/connector.h"
-#include "common/backends/verbs/handles.h"
+#include "common/backends/verbs/device.h"
+#include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 
@@ -17,13 +20,8 @@ namespace fabricbench::verbs {
 
 /// A type of connection that only one provider has, and that verbs itself can neither create nor address: what sets its
 /// queue pairs apart from those of others. Requests are posted by ibv_wr_*, see ProviderConnection.
-class ProviderTransport {
+class ProviderTransport : public InterfaceBase {
  public:
-  ProviderTransport() = default;
-  ProviderTransport(const ProviderTransport&) = delete;
-  ProviderTransport& operator=(const ProviderTransport&) = delete;
-  virtual ~ProviderTransport() = default;
-
   /// A queue pair in the reset state, to which ibv_wr_* post; null on failure, with errno. The type in `wanted` is
   /// ignored.
   [[nodiscard]] virtual QueuePair create(ibv_pd* domain, const ibv_qp_init_attr& wanted) = 0;
@@ -59,5 +57,27 @@ class ProviderTransport {
 
 /// `wanted` for the calls of providers, with the operations of the verb.
 [[nodiscard]] ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& wanted, Verb verb);
+
+/// The functions of libmlx5 that DC needs.
+inline constexpr const char* kKnowsMlx5 = "mlx5dv_is_supported";
+inline constexpr const char* kCreateDc = "mlx5dv_create_qp";
+inline constexpr const char* kExtendDc = "mlx5dv_qp_ex_from_ibv_qp_ex";
+
+/// DC (Dynamically Connected) of mlx5 adapters, as reliable and as ordered as RC: a queue pair, the initiator (DCI),
+/// sends to any number of targets (DCT) of other processes, one after the other, which saves connections. Here each has
+/// one, as in perftest. Targets take their receives from a shared queue. Throws Error (missing): no library, or not an
+/// mlx5 device.
+[[nodiscard]] std::unique_ptr<ProviderTransport> open_dc(const OpenDevice& device, Verb verb,
+                                                         const std::string& library = "libmlx5.so.1");
+
+/// The functions of libefa that SRD needs.
+inline constexpr const char* kCreateSrd = "efadv_create_qp_ex";
+inline constexpr const char* kQueryEfa = "efadv_query_device";
+
+/// SRD (Scalable Reliable Datagram) of EFA adapters, which spread a queue pair's packets over many paths: every message
+/// arrives once, but in any order, and so do completions. Throws Error (missing): no library, not an EFA device, or one
+/// without RDMA reads or writes, if that is the verb.
+[[nodiscard]] std::unique_ptr<ProviderTransport> open_srd(const OpenDevice& device, Verb verb,
+                                                          const std::string& library = "libefa.so.1");
 
 }  // namespace fabricbench::verbs

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include "common/backends/verbs/explain.h"
+#include "common/backends/verbs/provider_library.h"
 #include "common/core/error.h"
+#include "common/core/not_copied.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {
@@ -20,11 +22,9 @@ namespace {
 constexpr int kByDataDirect = 1;  // MLX5DV_REG_DMABUF_ACCESS_DATA_DIRECT
 
 /// The file of an exported block, closed once the device has imported it.
-class ExportedFile {
+class ExportedFile : NotCopied {
  public:
   explicit ExportedFile(const DmaBuf& exported) : exported_(exported) {}
-  ExportedFile(const ExportedFile&) = delete;
-  ExportedFile& operator=(const ExportedFile&) = delete;
   ~ExportedFile() { close(exported_.file); }
   [[nodiscard]] const DmaBuf& get() const { return exported_; }
 
@@ -80,6 +80,45 @@ Attempt by_peer_memory(const RegistrationSettings& settings, const BlockToRegist
           fmt::format("{} is there, and {}", module, part_of_message(explain_registration(errno, block.bytes)))};
 }
 
+/// Data Direct of mlx5 devices: a separate PCI Express path to a GPU's memory that bypasses the processor. Looked up in
+/// libmlx5 at run time: it needs rdma-core 54, and most adapters do not have it.
+class DataDirect {
+ public:
+  /// Throws Error (missing) that names what is missing: the library, its functions, or the device's capability.
+  DataDirect(ibv_context* device, const std::string& library)
+      : library_(library, {"--data-direct", "install rdma-core 54 or newer, or leave --data-direct out"}) {
+    const auto sysfs_path = library_.function<SysfsPath>("mlx5dv_get_data_direct_sysfs_path");
+    register_dma_buf_ = library_.function<RegisterDmaBuf>("mlx5dv_reg_dmabuf_mr");
+    std::array<char, 4096> path{};
+    const int error = sysfs_path(device, path.data(), path.size());
+    if (error == 0) return;
+    throw Error(ExitStatus::kMissing,
+                fmt::format("--data-direct: {} has no Data Direct ({}); it needs a ConnectX-8 or newer and a GPU on "
+                            "the same PCI switch, and a kernel that supports it (6.12); leave --data-direct out",
+                            ibv_get_device_name(device->device), std::strerror(error)));
+  }
+
+  struct Request {
+    ibv_pd* domain = nullptr;
+    DmaBuf exported;
+    std::size_t bytes = 0;
+    std::uint64_t address = 0;  ///< address of the first byte in requests
+    int access = 0;
+  };
+  /// Null on failure, with errno as for ibv_reg_dmabuf_mr.
+  [[nodiscard]] MemoryRegion register_memory(const Request& request) const {
+    return MemoryRegion(register_dma_buf_(request.domain, request.exported.offset, request.bytes, request.address,
+                                          request.exported.file, request.access, kByDataDirect));
+  }
+
+ private:
+  using SysfsPath = int (*)(ibv_context*, char*, std::size_t);
+  using RegisterDmaBuf = ibv_mr* (*)(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int, int);
+
+  ProviderLibrary library_;
+  RegisterDmaBuf register_dma_buf_ = nullptr;
+};
+
 Registration by_data_direct(const RegistrationSettings& settings, const BlockToRegister& block) {
   if (block.source.on_host()) {
     throw UsageError("--data-direct is for GPU memory; add --memory cuda, or leave it out");
@@ -97,24 +136,6 @@ Registration by_data_direct(const RegistrationSettings& settings, const BlockToR
 }
 
 }  // namespace
-
-DataDirect::DataDirect(ibv_context* device, const std::string& library)
-    : library_(library, {"--data-direct", "install rdma-core 54 or newer, or leave --data-direct out"}) {
-  const auto sysfs_path = library_.function<SysfsPath>("mlx5dv_get_data_direct_sysfs_path");
-  register_dma_buf_ = library_.function<RegisterDmaBuf>("mlx5dv_reg_dmabuf_mr");
-  std::array<char, 4096> path{};
-  const int error = sysfs_path(device, path.data(), path.size());
-  if (error == 0) return;
-  throw Error(ExitStatus::kMissing,
-              fmt::format("--data-direct: {} has no Data Direct ({}); it needs a ConnectX-8 or newer and a GPU on "
-                          "the same PCI switch, and a kernel that supports it (6.12); leave --data-direct out",
-                          ibv_get_device_name(device->device), std::strerror(error)));
-}
-
-MemoryRegion DataDirect::register_memory(const Request& request) const {
-  return MemoryRegion(register_dma_buf_(request.domain, request.exported.offset, request.bytes, request.address,
-                                        request.exported.file, request.access, kByDataDirect));
-}
 
 std::string name(Way way) {
   switch (way) {

@@ -1,6 +1,5 @@
 #include "common/backends/verbs/verbs_connection.h"
 
-#include <endian.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -12,9 +11,8 @@
 
 #include "common/backends/verbs/explain.h"
 #include "common/backends/verbs/provider_transport.h"
-#include "common/backends/verbs/work_request.h"
+#include "common/core/buffer_source.h"
 #include "common/core/error.h"
-#include "common/core/host_buffers.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {

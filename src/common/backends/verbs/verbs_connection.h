@@ -1,8 +1,12 @@
 #pragma once
 
+#include <endian.h>
+#include <infiniband/verbs.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,12 +16,49 @@
 #include "common/backends/verbs/connection.h"
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/handles.h"
 #include "common/backends/verbs/introduction.h"
-#include "common/backends/verbs/port_counters.h"
+#include "common/backends/verbs/port_meter.h"
 #include "common/backends/verbs/registration.h"
 
 namespace fabricbench::verbs {
+
+// Requests as libibverbs wants them.
+
+inline ibv_wr_opcode opcode_of(const Request& request) {
+  switch (request.verb) {
+    case Verb::kWrite: return request.immediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
+    case Verb::kRead: return IBV_WR_RDMA_READ;
+    case Verb::kAtomic:
+      return request.atomic == AtomicKind::kFetchAndAdd ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
+    default: return request.immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+  }
+}
+
+inline void set_target(const Request& request, ibv_send_wr& made) {
+  if (request.verb == Verb::kAtomic) {
+    made.wr.atomic.remote_addr = request.remote.address;
+    made.wr.atomic.rkey = request.remote.key;
+    const bool swaps = request.atomic == AtomicKind::kCompareAndSwap;
+    made.wr.atomic.compare_add = swaps ? request.compare : 1;
+    made.wr.atomic.swap = request.compare + 1;
+  } else if (request.verb != Verb::kSend) {
+    made.wr.rdma.remote_addr = request.remote.address;
+    made.wr.rdma.rkey = request.remote.key;
+  }
+}
+
+/// Fills in a work request and its single part, except for its number, the next request and the destination. Inline,
+/// because it runs for every message.
+inline void set_work_request(const Request& request, ibv_sge& part, ibv_send_wr& made) {
+  part = {reinterpret_cast<std::uint64_t>(request.local.data), request.local.bytes, request.local.key};
+  made.sg_list = &part;
+  made.num_sge = request.local.bytes > 0 ? 1 : 0;
+  made.opcode = opcode_of(request);
+  made.send_flags = 0;
+  if (request.signaled) made.send_flags |= IBV_SEND_SIGNALED;
+  if (request.is_inline) made.send_flags |= IBV_SEND_INLINE;
+  if (request.immediate) made.imm_data = htobe32(*request.immediate);
+}
 
 class ProviderTransport;
 
@@ -45,8 +86,6 @@ class VerbsConnection : public Connection {
   VerbsConnection(const OpenDevice& device, const ConnectionSettings& settings)
       : VerbsConnection(device, settings, nullptr) {}
   ~VerbsConnection() override { abandon(); }
-  VerbsConnection(const VerbsConnection&) = delete;
-  VerbsConnection& operator=(const VerbsConnection&) = delete;
 
   [[nodiscard]] Introduction introduction(const std::string& host) const;
   /// Gets ready to be connected to, as Connector::invite says.
@@ -160,5 +199,10 @@ class VerbsConnection : public Connection {
   bool awaits_event_ = false;
   std::atomic<bool> abandoned_ = false;
 };
+
+/// The connection that the transport in `settings` needs. Throws Error (missing), also where the device lacks that type
+/// of connection, with the type that it has.
+[[nodiscard]] std::unique_ptr<VerbsConnection> open_connection(const OpenDevice& device,
+                                                               const ConnectionSettings& settings);
 
 }  // namespace fabricbench::verbs

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "common/backends/verbs/background_stream.h"
-#include "common/backends/verbs/provider_connection.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 

@@ -13,7 +13,7 @@
 #include "common/backends/verbs/port_meter.h"
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
-#include "common/backends/verbs/visibility_parts.h"
+#include "common/backends/verbs/visibility.h"
 #include "common/core/buffer_source.h"
 #include "common/core/memory.h"
 #include "common/core/session.h"
@@ -69,8 +69,6 @@ class VerbsSession final : public Session {
   VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource> buffers, std::unique_ptr<Connector> connector,
                int rank, Gather gather, VerbsBackend::Barrier barrier);
   ~VerbsSession() override;
-  VerbsSession(const VerbsSession&) = delete;
-  VerbsSession& operator=(const VerbsSession&) = delete;
 
   [[nodiscard]] std::string introduction() const;
   /// Agrees on the settings of both ends, and returns the invitation to connect. `introductions`: both ranks', by rank.

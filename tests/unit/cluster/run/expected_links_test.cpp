@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::expected {
 namespace {

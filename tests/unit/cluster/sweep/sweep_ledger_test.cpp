@@ -13,7 +13,7 @@
 
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/steps.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/report/sweep_facts.h"
 
 namespace fabricbench::sweep {

@@ -1,4 +1,4 @@
-#include "common/copies/copy_rates.h"
+#include "common/copies/copy_plan.h"
 
 #include <gtest/gtest.h>
 

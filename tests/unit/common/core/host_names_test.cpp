@@ -1,4 +1,4 @@
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/core/seen_bits.h"
+#include "common/core/pattern_table.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "common/core/error.h"
 #include "common/record/packing.h"
-#include "common/report/json_lines.h"
+#include "common/report/json_sinks.h"
 #include "common/report/tables.h"
 #include "option_test_support.h"
 #include "report_test_support.h"
@@ -60,7 +60,7 @@ TEST(ConnectTimes, HaveAPercentileOnlyWithEnoughSamples) {
 }
 
 TEST(ConnectTable, HasARowAStep) {
-  Written<ConnectTableSink> table;
+  test::WrittenTable<Figure::kConnections> table;
   table->begin(connect_context());
   table->record(example_connections());
   table->end({});

@@ -1,4 +1,4 @@
-#include "common/engine/group_traffic.h"
+#include "common/engine/describe.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/engine/placement_notices.h"
+#include "common/engine/setup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "common/engine/required_speed.h"
 
 #include <gtest/gtest.h>
 

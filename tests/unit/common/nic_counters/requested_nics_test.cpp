@@ -1,6 +1,6 @@
 // Which NICs variables and options ask for.
 
-#include "common/nic_counters/requested_nics.h"
+#include "common/nic_counters/nic_shares.h"
 
 #include <gtest/gtest.h>
 

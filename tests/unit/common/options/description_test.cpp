@@ -1,4 +1,3 @@
-#include "common/options/description.h"
 
 #include <gtest/gtest.h>
 

@@ -8,13 +8,12 @@
 
 #include "common/core/names.h"
 #include "common/core/units.h"
-#include "common/record/csv.h"
+#include "common/record/columns.h"
 #include "common/record/field.h"
 #include "common/record/json.h"
 #include "common/record/packing.h"
 #include "common/record/read.h"
 #include "common/record/schema.h"
-#include "common/record/text_table.h"
 
 namespace record_forms_test {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/report/csv.h"
-#include "common/report/json_lines.h"
+#include "common/report/json_sinks.h"
 #include "common/report/tables.h"
 #include "copy_row_examples.h"
 #include "report_test_support.h"
@@ -29,7 +29,7 @@ Context copy_context() {
 std::vector<std::string> table_of(const std::vector<CopyRow>& rows, bool quiet = true) {
   Context context = copy_context();
   context.options.quiet = quiet;
-  Written<CopyTableSink> table;
+  test::WrittenTable<Figure::kCopies> table;
   table->begin(context);
   for (const CopyRow& row : rows) table->record(row);
   table->end({});

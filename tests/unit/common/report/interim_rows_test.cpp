@@ -1,8 +1,6 @@
 // What a run that is cut short can state: rows of the epochs that were finished, before the outputs are told of the
 // end.
 
-#include "common/report/interim.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>

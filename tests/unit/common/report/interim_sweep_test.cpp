@@ -1,6 +1,6 @@
 // What a sweep over pairs that is cut short can state: a summary of every endpoint that has readings, and the matrix.
 
-#include "common/report/interim.h"
+#include "common/report/sink.h"
 
 #include <gtest/gtest.h>
 

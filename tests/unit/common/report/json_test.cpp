@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "common/report/csv.h"
-#include "common/report/json_lines.h"
-#include "common/report/nccl_tests_json.h"
+#include "common/report/json_sinks.h"
 #include "report_test_support.h"
 
 using namespace fabricbench;

@@ -18,7 +18,7 @@ using namespace fabricbench;
 
 namespace pair_table_test {
 
-using Table = test::Written<PairTableSink>;
+using Table = test::WrittenTable<Figure::kBandwidth>;
 
 /// Pair p is rank p of host a and rank p + pairs of host b.
 Context pair_context(Figure figure, int pairs) {

@@ -15,7 +15,14 @@ using namespace fabricbench;
 
 namespace perftest_table_test {
 
-using Table = test::Written<PerftestTableSink>;
+struct Table : test::WrittenTable<Figure::kBandwidth> {
+  Table() : WrittenTable(options()) {}
+  static Options options() {
+    Options options;
+    options.rdma.perftest_table = true;
+    return options;
+  }
+};
 
 Context rdma_context(Figure figure, int pairs = 1) {
   Context context = test::example_context();

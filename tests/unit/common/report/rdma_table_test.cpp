@@ -13,7 +13,7 @@ using namespace fabricbench;
 
 namespace rdma_table_test {
 
-using Table = test::Written<PairTableSink>;
+using Table = test::WrittenTable<Figure::kBandwidth>;
 
 Row row_of(Bytes size, Seconds time) {
   Row row;

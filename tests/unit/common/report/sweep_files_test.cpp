@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/report/csv.h"
-#include "common/report/json_lines.h"
+#include "common/report/json_sinks.h"
 #include "common/report/sweep_facts.h"
 #include "sweep_test_support.h"
 

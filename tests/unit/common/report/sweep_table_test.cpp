@@ -21,21 +21,7 @@ using test::TemporaryFolder;
 
 namespace sweep_table_test {
 
-/// The sink and what it has written.
-class Table {
- public:
-  explicit Table(bool colour = false) : sink_(OutputFile(path_, false), colour) {}
-
-  SweepTableSink* operator->() { return &sink_; }
-  SweepTableSink& operator*() { return sink_; }
-  [[nodiscard]] std::string text() const { return test::text_of(path_); }
-  [[nodiscard]] std::vector<std::string> lines() const { return lines_of(text()); }
-
- private:
-  TemporaryFolder folder_;
-  std::string path_ = folder_.file("output");
-  SweepTableSink sink_;
-};
+using Table = test::WrittenTable<Figure::kSweep>;
 
 std::string banner_text(const Context& context) {
   Table table;
@@ -249,7 +235,7 @@ TEST(SweepTable, WithoutAMatrixHasNoMap) {
 }
 
 TEST(SweepTable, HasColoursInTheMapAloneAndOnlyWhereAskedFor) {
-  Table table(true);
+  Table table({}, true);
   test::report(*table, sweep_context(8), readings_with_trouble(8));
   table->end({});
   EXPECT_NE(table.text().find("\x1b["), std::string::npos);

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "common/core/handle.h"
-#include "common/watch/roll_call.h"
-#include "common/watch/stall_detector.h"
+#include "common/watch/watchdog.h"
 
 using namespace fabricbench;
 

@@ -1,4 +1,4 @@
-#include "common/watch/roll_call.h"
+#include "common/watch/process_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "common/watch/terminal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

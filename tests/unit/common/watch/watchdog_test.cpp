@@ -1,5 +1,5 @@
 #include "common/watch/watchdog.h"
-#include "common/watch/missing_ranks.h"
+#include "common/watch/process_table.h"
 
 #include <gtest/gtest.h>
 

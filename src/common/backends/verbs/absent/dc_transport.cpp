@@ -1,4 +1,4 @@
-#include "common/backends/verbs/dc_transport.h"
+#include "common/backends/verbs/provider_transport.h"
 
 #include "common/core/error.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/backends/cuda/wait.h"
+#include "common/backends/cuda/stream.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "fake_cuda.h"

@@ -7,9 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/backends/cuda/recording.h"
 #include "common/backends/cuda/stream.h"
-#include "common/backends/cuda/wait.h"
 #include "common/core/error.h"
 #include "fake_cuda.h"
 #include "scoped_variable.h"

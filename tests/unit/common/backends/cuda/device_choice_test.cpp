@@ -1,4 +1,4 @@
-#include "common/backends/cuda/device_choice.h"
+#include "common/backends/cuda/device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The time limit of an agreement with another process.
 
-#include "common/backends/rdma/agreement_watch.h"
+#include "common/backends/rdma/connect_work.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/addresses.h"
+#include "common/backends/rdma_cm/channel.h"
 #include "missing_error.h"
 
 using namespace fabricbench;

@@ -1,4 +1,4 @@
-#include "common/backends/rdma_cm/invitation.h"
+#include "common/backends/rdma_cm/channel.h"
 
 #include <gtest/gtest.h>
 

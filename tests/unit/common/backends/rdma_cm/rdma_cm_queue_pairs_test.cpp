@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/rdma_cm/queue_pair_handshake.h"
+#include "common/backends/rdma_cm/cm_connector.h"
 #include "common/core/error.h"
 #include "fake_cm_events.h"
 

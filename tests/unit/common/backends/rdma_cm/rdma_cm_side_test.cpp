@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/exchange.h"
 #include "common/backends/rdma_cm/side.h"
 #include "fake_link.h"
 

@@ -19,10 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/sockets/acceptor.h"
-#include "common/backends/sockets/announcement.h"
-#include "common/backends/sockets/dialer.h"
-#include "common/backends/sockets/hello.h"
+#include "common/backends/sockets/handshake.h"
 #include "common/core/clock.h"
 #include "scripted_clock.h"
 #include "tcp_test_support.h"

@@ -1,6 +1,6 @@
 // DC on the fake libmlx5: initiators that name their targets.
 
-#include "common/backends/verbs/dc_transport.h"
+#include "common/backends/verbs/provider_transport.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/flow.h"
-#include "common/backends/verbs/provider_connection.h"
+#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 #include "fake_dc.h"
 #include "fake_root.h"

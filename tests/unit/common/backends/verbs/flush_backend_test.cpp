@@ -1,6 +1,6 @@
 // Messages that count when their last bytes have been read back.
 
-#include "common/backends/verbs/visibility_parts.h"
+#include "common/backends/verbs/visibility.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Counters of trouble on a fake /sys.
 
-#include "common/backends/verbs/port_counters.h"
+#include "common/backends/verbs/port_meter.h"
 
 #include <gtest/gtest.h>
 

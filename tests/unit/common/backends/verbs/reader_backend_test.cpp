@@ -1,7 +1,7 @@
 // Messages that count when their reader has seen them. One rank on a fake queue pair that is connected to itself is
 // both ends: what it sends is what it receives.
 
-#include "common/backends/verbs/reader_backend.h"
+#include "common/backends/verbs/visibility.h"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "common/backends/verbs/host_reader.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/read_on_host.h"
+#include "common/core/message_reader.h"
 #include "fake_connection.h"
 #include "scripted_clock.h"
 

@@ -13,9 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/backends/verbs/host_reader.h"
+#include "common/backends/verbs/visibility.h"
 #include "common/core/error.h"
-#include "common/core/read_on_host.h"
 #include "scripted_clock.h"
 
 using namespace fabricbench;

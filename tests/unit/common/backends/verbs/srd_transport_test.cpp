@@ -1,6 +1,6 @@
 // SRD on the fake libefa: messages and completions come in any order.
 
-#include "common/backends/verbs/srd_transport.h"
+#include "common/backends/verbs/provider_transport.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/flow.h"
-#include "common/backends/verbs/provider_connection.h"
+#include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 #include "fake_efa.h"
 #include "fake_root.h"

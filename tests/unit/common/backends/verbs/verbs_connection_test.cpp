@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/verbs/direct_connector.h"
+#include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/flow.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/verbs/datagrams.h"
 #include "common/backends/verbs/flow.h"
 #include "common/core/error.h"
 #include "fake_connection.h"

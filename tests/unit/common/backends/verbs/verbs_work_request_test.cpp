@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/backends/verbs/work_request.h"
+#include "common/backends/verbs/verbs_connection.h"
 
 namespace fabricbench::verbs {
 namespace verbs_work_request_test {

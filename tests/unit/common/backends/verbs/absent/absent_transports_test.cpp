@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include "common/backends/verbs/dc_transport.h"
-#include "common/backends/verbs/srd_transport.h"
+#include "common/backends/verbs/provider_transport.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {
