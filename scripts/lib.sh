@@ -2,9 +2,9 @@
 # Shared by the scripts in this directory: `source` it, do not run it.
 # Every name here is used by at least two scripts, or hides a difference between systems.
 
-# Exit statuses and other constants of the programs.
-# shellcheck source=scripts/constants.sh
-source "$(dirname "${BASH_SOURCE[0]}")/constants.sh"
+# Exit statuses, as the programs have them.
+# shellcheck disable=SC2034  # of scripts that source this
+readonly kOk=0 kFailed=1 kUsage=2 kMissing=3 kWrongData=5 kTooSlow=6 kNotJudged=7
 
 # Where Fedora and RHEL keep Open MPI: off the PATH until `module load mpi` is run.
 readonly kFedoraMpi=/usr/lib64/openmpi
@@ -145,41 +145,14 @@ quoted() {
 }
 
 # Makes mpirun and mpicxx available to this script and its commands.
-# mpi_environment is the environment that a user has to set for the same effect.
-mpi_environment=()
 use_mpi() {
     if ! command -v mpirun >/dev/null && [[ -x $kFedoraMpi/bin/mpirun ]]; then
         export PATH=$kFedoraMpi/bin:$PATH
         export LD_LIBRARY_PATH=$kFedoraMpi/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-        mpi_environment+=("PATH=$kFedoraMpi/bin:\$PATH" "LD_LIBRARY_PATH=$kFedoraMpi/lib")
     fi
     # Open MPI runs as root only with both of these.
-    if is_root; then
-        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-        mpi_environment+=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
-    fi
+    if is_root; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 }
-
-# Expands a list of CPUs such as 0-3,8 to one number per line.
-expand_cpu_list() {
-    local range
-    for range in ${1//,/ }; do
-        seq "${range%-*}" "${range#*-}"
-    done
-}
-
-# Cores, not hardware threads: Open MPI counts a slot per core, and two ranks that share a core slow each other down.
-core_count() {
-    local allowed cpu
-    allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-    for cpu in $(expand_cpu_list "$allowed"); do
-        # If the kernel hides the topology, every CPU counts as a core.
-        cat "/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list" 2>/dev/null || echo "$cpu"
-    done | sort -u | wc -l
-}
-
-# default_ranks CORES: prints how many ranks run on one host: a power of two, which all programs take.
-default_ranks() { echo $(($1 < 4 ? 2 : $1 < 8 ? 4 : 8)); }
 
 # A build directory owned by root usually leads to a long cmake error.
 require_writable() {

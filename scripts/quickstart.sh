@@ -24,20 +24,8 @@ EOT
 
 # run_benchmark RANKS ARGUMENTS...: ends with the program's exit status.
 run_benchmark() {
-    local ranks=$1 cores command status=0
-    shift
-    cores=$(core_count)
-    command=(mpirun -np "${ranks:-$(default_ranks "$cores")}")
-    # More ranks than cores: Open MPI needs the option, and the figures are then of little use.
-    if ((command[2] > cores)) && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
-        command+=(--oversubscribe)
-        warn "${command[2]} ranks share $cores core(s): expect low figures"
-    fi
-    command+=(build/all_reduce_perf "$@")
-    say "from $PWD, running:"
-    printf '\n    %s%s\n\n' "${mpi_environment[*]:+${mpi_environment[*]} }" "$(quoted "${command[@]}")"
-    # Otherwise mpirun would forward our standard input to rank 0.
-    "${command[@]}" </dev/null || status=$?
+    local ranks=$1 status=0
+    build/fabricbench run ${ranks:+-np "$ranks"} all_reduce "${@:2}" || status=$?
     say_next
     exit "$status"
 }
@@ -76,7 +64,6 @@ main() {
     done
 
     scripts/install_deps.sh
-    use_mpi
     require_writable build
     configure_and_build release
     [[ $run == no ]] || run_benchmark "$ranks" "${arguments[@]}"

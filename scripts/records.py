@@ -1,17 +1,28 @@
-"""Reads records of the programs: lines of JSON, each with its kind."""
+"""Reads records of the programs: lines of JSON, each with its kind, of the types that output.schema.json gives them."""
 
 import contextlib
-import fcntl
 import json
 import math
-import re
 import traceback
+from pathlib import Path
 
-from constants import HOST_NAME
-from record_types import KINDS, TYPES, Name
-
-LOCK = 9  # the descriptor by which a script holds what only one may write to, as long as it lives
 ODD = (ArithmeticError, AttributeError, LookupError, TypeError)  # what values that nobody expects lead to
+
+
+def definitions():
+    """Of the schema: in docs/ of the sources, beside the scripts' folder where these are installed."""
+    suite = Path(__file__).resolve().parents[1]
+    place = next(place for place in (suite / "docs", suite) if (place / "output.schema.json").exists())
+    return json.loads((place / "output.schema.json").read_text(encoding="utf-8"))["definitions"]
+
+
+DEFINITIONS = definitions()
+KINDS = {}  # names of records by the kind of their lines
+for _name, _type in DEFINITIONS.items():
+    if "const" in _type["properties"].get("kind", {}):
+        KINDS.setdefault(_type["properties"]["kind"]["const"], []).append(_name)
+TYPES = {"integer": int, "number": (int, float), "string": str, "boolean": bool, "object": dict, "null": type(None)}
+MAY_BE_NUMBERS = ("from_rail", "to_rail")  # names, which scripts of users write as numbers
 
 
 class Record(dict):
@@ -22,7 +33,7 @@ class Record(dict):
         self.name = name  # of its type
 
     def __missing__(self, key):
-        if key in TYPES[self.name]:
+        if key in DEFINITIONS[self.name]["properties"]:
             return None
         raise KeyError(key)
 
@@ -32,56 +43,33 @@ def record_of(name, values):
     if not isinstance(values, dict):
         raise ValueError("not an object")
     record = Record(name, values)
-    for key, expected in TYPES[name].items():
-        if values.get(key) is not None:  # null for any key: unknown
+    for key, schema in DEFINITIONS[name]["properties"].items():
+        value = values.get(key)
+        if key in MAY_BE_NUMBERS and isinstance(value, int) and not isinstance(value, bool):
+            record[key] = str(value)
+        elif value is not None:  # null for any key: unknown
             try:
-                record[key] = typed(values[key], expected)
+                record[key] = typed(value, schema)
             except ValueError:
-                raise ValueError("'{}' cannot be {}".format(key, json.dumps(values[key])[:80])) from None
+                raise ValueError("'{}' cannot be {}".format(key, json.dumps(value)[:80])) from None
     return record
 
 
-def typed(value, expected):
-    """The value as a type of record_types.py, at any depth. Raises ValueError."""
-    if isinstance(expected, tuple):  # one of these
-        for one in expected:
-            try:
-                return typed(value, one)
-            except ValueError:
-                continue
-    elif isinstance(expected, list) and isinstance(value, list):
-        return [typed(one, expected[0]) for one in value]
-    elif isinstance(expected, str):
-        return record_of(expected, value)
-    elif expected is Name:
-        if isinstance(value, (str, int)) and not isinstance(value, bool):
-            return str(value)
-    elif expected is None or isinstance(value, bool):
-        if value is expected or expected is bool:
+def typed(value, schema):
+    """The value as its schema has it, at any depth, whatever its range. Raises ValueError."""
+    if "$ref" in schema:
+        return record_of(schema["$ref"].rpartition("/")[2], value)
+    for one in schema.get("anyOf", ()):
+        with contextlib.suppress(ValueError):
+            return typed(value, one)
+    types = schema.get("type", ["string", "null"])  # words: enum, const
+    for one in [] if "anyOf" in schema else [types] if isinstance(types, str) else types:
+        if one == "array":
+            if isinstance(value, list):
+                return [typed(each, schema["items"]) for each in value]
+        elif isinstance(value, TYPES[one]) and (one == "boolean" or not isinstance(value, bool)):
             return value
-    elif not isinstance(expected, list) and isinstance(value, (int, float) if expected is float else expected):
-        return value
     raise ValueError("of another type")
-
-
-def host_names(values, fewest=1):
-    """The hosts of a record. Raises ValueError where they are not such as a list of hosts may have."""
-    for value in values or []:
-        if not re.fullmatch(HOST_NAME, value) or "\n" in value:
-            raise ValueError("{:.80} is no host".format(json.dumps(value)))
-    if len(set(values or [])) < max(fewest, len(values or [])):
-        raise ValueError("it does not name {} host{}, each once".format(fewest, "" if fewest == 1 else "s"))
-    return values
-
-
-def lock(path):
-    """Raises ValueError if another script holds what LOCK is open to. Where a file system has no locks, nobody does."""
-    try:
-        fcntl.flock(LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ValueError("{}: another run is at work on it; wait for its end, or end it".format(path)) from None
-    except OSError:
-        pass
 
 
 @contextlib.contextmanager

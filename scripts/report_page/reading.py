@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import records
 from constants import SCHEMA_VERSION
-from record_types import KINDS
+from records import KINDS
 from report_page import alike_lines
 from report_page.sweep import Sweep
 from report_page.words import counted, printable

@@ -5,11 +5,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 
-from constants import MOST_GB_PER_SECOND, READING_STATUSES
+from constants import MOST_GB_PER_SECOND
+from records import DEFINITIONS
 from report_page.words import printable, size_text
 
 FIGURE, FAILED, WRONG, NOT_TRIED = "figure", "failed", "wrong data", "not tried"
 OF_KIND = ("test", "size_bytes", "from_rail", "to_rail", "both_ways")
+READING_STATUSES = DEFINITIONS["pair_reading"]["properties"]["status"]["enum"]
 OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "wrong": WRONG, "not_tried": NOT_TRIED}
 
 

@@ -7,8 +7,7 @@ set -euo pipefail
 
 # shellcheck source=tests/cluster/cases.sh
 source "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
-# shellcheck source=scripts/constants.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/constants.sh"
+readonly kOk=0 kFailed=1 kUsage=2 kMissing=3 kNotJudged=7
 
 programs=$1
 selftest=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)/selftest.sh

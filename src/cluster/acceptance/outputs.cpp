@@ -12,7 +12,7 @@
 
 #include "cluster/hosts/host_folding.h"
 #include "cluster/launch/job_output.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 
 namespace fabricbench::acceptance {
 namespace {

@@ -17,7 +17,7 @@
 #include "cluster/launch/job_output.h"
 #include "cluster/run/file.h"
 #include "common/core/error.h"
-#include "common/core/host_names.h"
+#include "common/core/plain_text.h"
 #include "common/host/files.h"
 #include "common/record/baseline.h"
 #include "common/record/read.h"

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/acceptance/collectives.h"
-#include "common/core/exit_status.h"
+#include "common/core/error.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::acceptance {

@@ -1,5 +1,4 @@
-// Writes the files that follow from the programs' sources: the schema of records, the tables of two pages, and
-// the constants and types of records that the scripts share with the programs.
+// Writes the files that follow from the programs' sources: the schema of records, and the tables of two pages.
 
 #include <cstdio>
 #include <exception>
@@ -21,21 +20,17 @@ std::string text_of(const char* name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    fmt::print(stderr, "usage: describe_records SCHEMA PAGE SCRIPTS_FOLDER OPTIONS_PAGE\n");
+  if (argc != 4) {
+    fmt::print(stderr, "usage: describe_records SCHEMA PAGE OPTIONS_PAGE\n");
     return 2;
   }
   try {
     const auto types = fabricbench::cluster::record_types();
     const std::string page = text_of(argv[2]);
-    const std::string options_page = text_of(argv[4]);
+    const std::string options_page = text_of(argv[3]);
     std::ofstream(argv[1]) << fabricbench::record::schema_text(types);
     std::ofstream(argv[2]) << fabricbench::cluster::with_tables(page, types);
-    std::ofstream(argv[4]) << fabricbench::cluster::with_tables_of_other_tools(options_page);
-    const std::string constants = fmt::format("{}/constants", argv[3]);
-    std::ofstream(constants + ".sh") << fabricbench::cluster::constants_for_bash();
-    std::ofstream(constants + ".py") << fabricbench::cluster::constants_for_python();
-    std::ofstream(fmt::format("{}/record_types.py", argv[3])) << fabricbench::cluster::types_for_python(types);
+    std::ofstream(argv[3]) << fabricbench::cluster::with_tables_of_other_tools(options_page);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "describe_records: {}\n", problem.what());
     return 1;

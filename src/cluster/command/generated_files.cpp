@@ -12,15 +12,9 @@
 #include <fmt/ranges.h>
 
 #include "cluster/command/catalogue.h"
-#include "cluster/command/record_file.h"
-#include "cluster/command/tool.h"
 #include "cluster/command/verdict_record.h"
 #include "cluster/pairs/verdict.h"
-#include "common/core/error.h"
 #include "common/core/names.h"
-#include "common/core/options.h"
-#include "common/core/plain_text.h"
-#include "common/core/version.h"
 #include "common/options/other_tools.h"
 #include "common/record/acceptance.h"
 #include "common/record/baseline.h"
@@ -37,72 +31,6 @@ namespace fabricbench::cluster {
 namespace {
 
 using record::Json;
-
-/// A type as scripts/records.py checks it, from its JSON Schema: such as `(float, None)`, or "host" for that record.
-std::string python_type(const Json& schema) {
-  constexpr std::string_view kDefinitions = "#/definitions/";
-  std::vector<std::string> types;
-  if (schema.contains("$ref")) return fmt::format("\"{}\"", std::string(schema["$ref"]).substr(kDefinitions.size()));
-  if (schema.contains("enum")) return schema["enum"].back().is_null() ? "(str, None)" : "str";
-  if (schema.contains("anyOf")) {
-    for (const Json& each : schema["anyOf"]) types.push_back(python_type(each));
-    return fmt::format("({})", fmt::join(types, ", "));
-  }
-  if (schema["type"].is_array()) {
-    for (const Json& each : schema["type"]) {
-      Json alone = schema;
-      alone["type"] = each;
-      types.push_back(python_type(alone));
-    }
-    return fmt::format("({})", fmt::join(types, ", "));
-  }
-  if (schema["type"] == "array") return fmt::format("[{}]", python_type(schema["items"]));
-  static const std::map<std::string, std::string> python_names = {{"integer", "int"}, {"number", "float"},
-                                                                  {"string", "str"},  {"boolean", "bool"},
-                                                                  {"object", "dict"}, {"null", "None"}};
-  return python_names.at(schema["type"]);
-}
-
-constexpr std::string_view kHowMade = "Written by describe_records (`make records`) from the programs' own constants.";
-
-/// One constant under its names in bash and in Python. `values`: one, or several.
-struct Constant {
-  std::string_view bash_name;
-  std::string_view python_name;
-  std::vector<std::string> values;
-};
-
-Constant exit_status(std::string_view bash_name, std::string_view python_name, ExitStatus status) {
-  return {bash_name, python_name, {fmt::format("{}", static_cast<int>(status))}};
-}
-
-/// fault_of_host_name as a regular expression in quotes, of bash and Python.
-std::string host_name_pattern() {
-  const auto set = [](std::string_view others) { return fmt::format("A-Za-z0-9{}", others.substr(1)); };
-  const auto name = [&](std::string_view others) { return fmt::format("[{0}][{0}-]*", set(others)); };
-  static_assert(kInHostNames.front() == '-' && kInUserNames.front() == '-', "a '-' stands for itself at the end only");
-  return fmt::format("'^({}@)?{}$'", name(kInUserNames), name(kInHostNames));
-}
-
-std::vector<Constant> constants() {
-  std::vector<Constant> all = {exit_status("kOk", "OK", ExitStatus::kOk),
-                               exit_status("kFailed", "FAILED", ExitStatus::kFailure),
-                               exit_status("kUsage", "USAGE", ExitStatus::kUsage),
-                               exit_status("kMissing", "MISSING", ExitStatus::kMissing),
-                               exit_status("kTimeout", "TIMEOUT", ExitStatus::kTimeout),
-                               exit_status("kWrongData", "WRONG_DATA", ExitStatus::kWrongData),
-                               exit_status("kTooSlow", "TOO_SLOW", ExitStatus::kTooSlow),
-                               exit_status("kNotJudged", "NOT_JUDGED", ExitStatus::kNotJudged),
-                               {"kSchemaVersion", "SCHEMA_VERSION", {fmt::format("{}", kSchemaVersion)}},
-                               {"kTolerance", "TOLERANCE", {fmt::format("{}", VerdictSettings().tolerance)}},
-                               {"kPercentOfPort", "PERCENT_OF_PORT", {fmt::format("{:g}", 100 * kShareOfPort)}},
-                               {"kMostGbPerSecond", "MOST_GB_PER_SECOND", {fmt::format("{:.0f}", kMostGbPerSecond)}},
-                               {"kRankLimit_s", "RANK_LIMIT_S", {fmt::format("{:g}", Options().timeout)}},
-                               {"kHostName", "HOST_NAME", {host_name_pattern()}}};
-  Constant& statuses = all.emplace_back(Constant{"kReadingStatuses", "READING_STATUSES", {}});
-  for (const std::string_view name : names_of(ReadingStatus())) statuses.values.emplace_back(name);
-  return all;
-}
 
 /// What happens in programs that lack an option of the others: ". In `rdma_*_lat` refused: reason".
 std::string where_lacking(const OtherOption& option) {
@@ -212,51 +140,6 @@ std::string with_tables(const std::string& page, const record::Descriptions& typ
   }
   if (!left.empty()) throw std::invalid_argument(fmt::format("record '{}' has no place", *left.begin()));
   return made + page.substr(done);
-}
-
-std::string types_for_python(const record::Descriptions& types) {
-  std::string text =
-      "\"\"\"Written by describe_records (`make records`) from the programs' descriptions of records.\"\"\"\n\n\n"
-      "class Name:\n    \"\"\"The type of a name that may also be a whole number.\"\"\"\n\n\n"
-      "TYPES = {\n";
-  std::map<std::string, std::vector<std::string>> kinds;
-  for (const record::Description& type : types) {
-    text += fmt::format("    \"{}\": {{\n", type.name);
-    for (const record::Key& each : type.keys) {
-      if (!type.schema["properties"].contains(each.key)) continue;
-      const std::string python = each.name_or_number ? "Name" : python_type(type.schema["properties"][each.key]);
-      text += fmt::format("        \"{}\": {},\n", each.key, python);
-    }
-    text += "    },\n";
-    if (!type.kind.empty()) kinds[type.kind].push_back(type.name);
-  }
-  text += "}\n\nKINDS = {\n";
-  for (const auto& [kind, names] : kinds) {
-    text += fmt::format("    \"{}\": (\"{}\",),\n", kind, fmt::join(names, "\", \""));
-  }
-  return text + "}\n";
-}
-
-std::string constants_for_bash() {
-  std::string text = fmt::format(
-      "# shellcheck shell=bash\n# shellcheck disable=SC2034  # read by the scripts that source this one\n# {}\n",
-      kHowMade);
-  for (const Constant& constant : constants()) {
-    const std::string values = fmt::format("{}", fmt::join(constant.values, " "));
-    const bool several = constant.values.size() > 1;
-    text += fmt::format("readonly {}={}{}{}\n", constant.bash_name, several ? "(" : "", values, several ? ")" : "");
-  }
-  return text;
-}
-
-std::string constants_for_python() {
-  std::string text = fmt::format("\"\"\"{}\"\"\"\n\n", kHowMade);
-  for (const Constant& constant : constants()) {
-    const bool several = constant.values.size() > 1;
-    text += fmt::format("{} = {}\n", constant.python_name,
-                        several ? fmt::format("(\"{}\")", fmt::join(constant.values, "\", \"")) : constant.values[0]);
-  }
-  return text;
 }
 
 std::string with_tables_of_other_tools(const std::string& page) {

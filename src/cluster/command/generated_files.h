@@ -15,15 +15,6 @@ namespace fabricbench::cluster {
 /// place.
 [[nodiscard]] std::string with_tables(const std::string& page, const record::Descriptions& types);
 
-/// scripts/record_types.py: the types of the keys of every record, and the records of each kind of line.
-[[nodiscard]] std::string types_for_python(const record::Descriptions& types);
-
-/// scripts/constants.sh: the constants that the scripts share with the programs, for bash.
-[[nodiscard]] std::string constants_for_bash();
-
-/// scripts/constants.py: the same for Python.
-[[nodiscard]] std::string constants_for_python();
-
 /// `page` with a table of programs between `<!-- programs -->` and `<!-- end of programs -->`, and one of the tool's
 /// options between each `<!-- options: TOOL -->` and `<!-- end of options -->`. Throws std::invalid_argument where a
 /// table has no place.

@@ -19,7 +19,6 @@ struct Key {
   std::string key;
   std::string type;  ///< in words: `us`, `GB/s or null`
   std::string meaning;
-  bool name_or_number = false;  ///< readers take a whole number for a name
 };
 
 /// The description of a type of records.
@@ -78,7 +77,6 @@ class SchemaForm {
       add(key, type_of(all_, field.field).without_null().without_none(), meaning, false);
     } else {
       add(key, type_of(all_, field), meaning, true);
-      made_.keys.back().name_or_number = kIs<NameOrNumber, Field>;
     }
   }
   template <typename Value>

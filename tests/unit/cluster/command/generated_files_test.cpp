@@ -1,4 +1,4 @@
-// The files that describe_records writes are up to date: documentation and scripts say what the programs do.
+// The files that describe_records writes are up to date: documentation says what the programs do.
 #include "cluster/command/generated_files.h"
 
 #include <gtest/gtest.h>
@@ -26,10 +26,6 @@ TEST(RecordTypes, AreOnThePageAsTheyAre) {
   EXPECT_TRUE(page == with_tables(page, record_types())) << "`make records` writes it";
 }
 
-TEST(RecordTypes, AreThoseOfTheScripts) {
-  EXPECT_TRUE(written("scripts/record_types.py") == types_for_python(record_types())) << "`make records` writes it";
-}
-
 TEST(RecordTypes, HaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (const record::Description& type : record_types()) {
@@ -50,21 +46,6 @@ TEST(RecordTypes, WantAPlaceEach) {
   EXPECT_THROW((void)with_tables("<!-- record: nobody -->\n<!-- end of record -->", record_types()),
                std::invalid_argument);
   EXPECT_THROW((void)with_tables("<!-- record: row -->\n", record_types()), std::invalid_argument);
-}
-
-TEST(ScriptConstants, AreUpToDateForBash) {
-  EXPECT_EQ(written("scripts/constants.sh"), constants_for_bash()) << "`make records` writes it";
-}
-
-TEST(ScriptConstants, AreUpToDateForPython) {
-  EXPECT_EQ(written("scripts/constants.py"), constants_for_python()) << "`make records` writes it";
-}
-
-TEST(ScriptConstants, ContainScalarsAndLists) {
-  EXPECT_NE(constants_for_bash().find("\nreadonly kNotJudged=7\n"), std::string::npos);
-  EXPECT_NE(constants_for_bash().find("\nreadonly kReadingStatuses=(ok slow "), std::string::npos);
-  EXPECT_NE(constants_for_python().find("\nNOT_JUDGED = 7\n"), std::string::npos);
-  EXPECT_NE(constants_for_python().find("\nREADING_STATUSES = (\"ok\", \"slow\", "), std::string::npos);
 }
 
 TEST(ComingFrom, HasTheOptionsAsTheyAreRead) {
