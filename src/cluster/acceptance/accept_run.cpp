@@ -6,6 +6,7 @@
 #include <csignal>
 #include <ctime>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -209,7 +210,8 @@ void AcceptRun::start_job(const PlannedStep& step, const std::string& program, i
     if (end.broken_off && end.status != 0) return;
     const EndedJob job{
         program, step.hosts, end.status, limit.seconds, text_of(scratch / "out"), text_of(scratch / "err")};
-    fs::remove_all(scratch);
+    std::error_code left;  // daemons of mpirun may still be removing their own files there
+    fs::remove_all(scratch, left);
     take_job(step, job, text, limit.is_cut, end.seconds);
   };
   jobs_.start(command, scratch / "out", scratch / "err", limit.seconds + commands_.grace_s(limit.seconds), ended);
