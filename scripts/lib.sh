@@ -27,33 +27,8 @@ die() {
     exit "$status"
 }
 
-# nearest_option OPTION: prints the option in the script's usage that has the fewest letters changed, unless that is more than a third.
-nearest_option() {
-    usage | grep -oE -- '--[a-z][a-z-]+' | sort -u | awk -v given="$1" '
-        function least(a, b) { return a < b ? a : b }
-        {
-            for (j = 0; j <= length($0); ++j) row[j] = j
-            for (i = 1; i <= length(given); ++i) {
-                diagonal = row[0]
-                row[0] = i
-                for (j = 1; j <= length($0); ++j) {
-                    above = row[j]
-                    changed = diagonal + (substr(given, i, 1) != substr($0, j, 1))
-                    row[j] = least(changed, least(above, row[j - 1]) + 1)
-                    diagonal = above
-                }
-            }
-            if (nearest == "" || row[length($0)] < fewest) { nearest = $0; fewest = row[length($0)] }
-        }
-        END { if (nearest != "" && fewest <= length(given) / 3) print nearest }'
-}
-
 # unknown_option OPTION
-unknown_option() {
-    local nearest
-    nearest=$(nearest_option "$1")
-    die "$kUsage" "'$1' is not an option of $own_name;${nearest:+ the nearest is $nearest;} run '$own_call --help' for the list"
-}
+unknown_option() { die "$kUsage" "'$1' is not an option of $own_name; run '$own_call --help' for the list"; }
 
 # Whether these scripts are in PREFIX/share/fabricbench, and the programs in PREFIX/libexec/fabricbench.
 is_installed() {
