@@ -11,7 +11,7 @@ from report_page.words import printable, size_text
 
 FIGURE, FAILED, WRONG, NOT_TRIED = "figure", "failed", "wrong data", "not tried"
 OF_KIND = ("test", "size_bytes", "from_rail", "to_rail", "both_ways")
-READING_STATUSES = DEFINITIONS["pair_reading"]["properties"]["status"]["enum"]
+READING_STATUSES = [word for word in DEFINITIONS["pair_reading"]["properties"]["status"]["enum"] if word]
 OUTCOMES = {**dict.fromkeys(READING_STATUSES, FAILED), "ok": FIGURE, "slow": FIGURE, "wrong": WRONG, "not_tried": NOT_TRIED}
 
 

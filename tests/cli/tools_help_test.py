@@ -61,8 +61,10 @@ class Columns(unittest.TestCase):  # 1 rank, 5 s
 
     def test_scripts(self):
         scripts = [path for path in SCRIPTS.glob("*.sh") if os.access(path, os.X_OK) and "usage()" in path.read_text()]
-        self.assertGreater(len(scripts), 8)
+        self.assertGreater(len(scripts), 6)
         for script in scripts:
             self.check(script.name, [script])
+        for command in ("run", "sweep", "check_node_pair", "accept", "record_baseline", "doctor"):
+            self.check(command, [PROGRAMS / "fabricbench", command])
         for script in ("report.py", "plot.py", "summarize_tests.py"):
             self.check(script, [sys.executable, SCRIPTS / script])

@@ -77,8 +77,8 @@ class Jobs {
   explicit Jobs(Signals& signals) : signals_(signals) {}
 
   /// Starts a command whose output goes to files, which it makes. After `limit_s` it and what it has started in its
-  /// group get SIGTERM, as from coreutils' timeout, and kKillAfterSeconds later SIGKILL; 0: no limit. `ended` is called by
-  /// step() and by end_all().
+  /// group get SIGTERM, as from coreutils' timeout, and kKillAfterSeconds later SIGKILL; 0: no limit. `ended` is called
+  /// by step() and by end_all().
   void start(const Command& command, const std::filesystem::path& output, const std::filesystem::path& errors,
              int limit_s, std::function<void(const JobEnd&)> ended);
 

@@ -27,8 +27,8 @@ namespace fabricbench::baseline {
 /// cannot be written.
 std::size_t add_launch(const std::string& path, const Launch& launch);
 
-/// Writes a file as a whole, or not at all: readers see the old one or the new one. It keeps its permissions. One writer
-/// at a time. Throws UsageError if it cannot be written, and Error (kFailure) if there is no room.
+/// Writes a file as a whole, or not at all: readers see the old one or the new one. It keeps its permissions. One
+/// writer at a time. Throws UsageError if it cannot be written, and Error (kFailure) if there is no room.
 void replace_file(const std::string& path, const std::string& text);
 
 /// Whether add_launch could write there. Throws as it does.
