@@ -29,7 +29,7 @@ inline constexpr double kPart = 0.4;
 inline constexpr double kLeastLoad = 0.1;
 
 /// A host or path is slow now and then if it is so in this share of its meetings.
-inline constexpr double kNowAndThen = 0.2;
+inline constexpr double kUnsteadyShare = 0.2;
 
 /// One may be chance, or the fault of the other host.
 inline constexpr int kMoreThanOne = 2;

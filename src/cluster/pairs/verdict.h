@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "cluster/pairs/open_groups.h"
 #include "cluster/pairs/readings.h"
 
 namespace fabricbench::cluster {

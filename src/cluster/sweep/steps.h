@@ -1,11 +1,23 @@
+// What a sweep measures next: steps, from a schedule or planned round by round from the readings so far.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "cluster/pairs/planning/planner.h"
+#include "cluster/pairs/readings.h"
+#include "cluster/pairs/verdict.h"
 #include "cluster/sweep/flow.h"
+#include "cluster/sweep/measured.h"
+#include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/schedule.h"
+#include "common/record/reading.h"
+#include "common/record/sweep_plan.h"
 
 namespace fabricbench::sweep {
 
@@ -37,5 +49,90 @@ class Steps {
 [[nodiscard]] Flows flows_of(const Step& step, int endpoint);
 /// The same for all endpoints, by endpoint.
 [[nodiscard]] std::vector<Flows> flows_of_all(const Step& step, int endpoints);
+
+/// The source from which the first endpoint takes the steps of a sweep, one by one.
+class StepSource : public InterfaceBase {
+ public:
+  /// The next step; empty: the sweep is over.
+  [[nodiscard]] virtual std::optional<Step> next() = 0;
+  /// Called with every reading of the current step.
+  virtual void note(const PairReading& /*reading*/) {}
+  /// The approximate number of steps after the last one that `next` returned.
+  [[nodiscard]] virtual std::int64_t left() const = 0;
+  /// The verdict on the readings, at the end; empty if none was asked for.
+  [[nodiscard]] virtual std::optional<SweepVerdict> verdict() { return std::nullopt; }
+  /// The number of readings from earlier jobs.
+  [[nodiscard]] virtual std::int64_t taken_over() const { return 0; }
+};
+
+/// The steps of a schedule, whatever the readings.
+class ScheduledSteps final : public StepSource {
+ public:
+  explicit ScheduledSteps(const Steps& steps) : steps_(steps) {}
+
+  [[nodiscard]] std::optional<Step> next() override {
+    return next_ < steps_.count() ? std::optional(steps_.step(next_++)) : std::nullopt;
+  }
+  [[nodiscard]] std::int64_t left() const override { return steps_.count() - next_; }
+
+ private:
+  Steps steps_;
+  std::int64_t next_ = 0;
+};
+
+/// The largest number of endpoints for which the table draws the matrix.
+constexpr std::size_t kMostDrawn = 64;
+
+/// The plan from the options, for this many endpoints.
+[[nodiscard]] cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uint64_t seed);
+
+/// The maximum number of rounds of a sweep.
+[[nodiscard]] std::int64_t most_rounds(const Options& options, int endpoints);
+
+/// An endpoint, with the facts that a planned sweep needs.
+struct NamedEndpoint {
+  std::string name;
+  std::string host;
+};
+
+/// Steps that are planned round by round from the readings so far; with --find the verdict on these counts too. Memory
+/// grows with the readings.
+class PlannedSteps final : public StepSource {
+ public:
+  /// `measured`: from earlier jobs; hosts that are not endpoints of this job are left out. With --find, `tell` is
+  /// called with every round before its first step. Throws UsageError if the earlier jobs had none of these endpoints.
+  PlannedSteps(const Options& options, const std::vector<NamedEndpoint>& endpoints, std::uint64_t seed,
+               const Measured& measured, std::function<void(const SweepRound&)> tell);
+
+  [[nodiscard]] std::optional<Step> next() override;
+  void note(const PairReading& reading) override;
+  [[nodiscard]] std::int64_t left() const override { return left_; }
+  [[nodiscard]] std::optional<SweepVerdict> verdict() override;
+  [[nodiscard]] std::int64_t taken_over() const override { return taken_over_; }
+
+ private:
+  void name_endpoints(const std::vector<NamedEndpoint>& endpoints, const Measured& measured);
+  void group_by_host(const std::vector<NamedEndpoint>& endpoints);
+  void plan_round();
+  [[nodiscard]] cluster::Verdict judged() const;
+
+  const Options& options_;
+  std::function<void(const SweepRound&)> tell_;
+  cluster::Sweep sweep_;
+  std::vector<std::int32_t> host_of_;  // by endpoint: its index in the sweep
+  std::vector<int> endpoint_of_;       // by index in the sweep; -1: in an earlier job only
+  std::optional<cluster::Planner> planner_;
+  cluster::PlannedRound round_;
+  std::int64_t steps_ = 0;
+  std::int64_t left_ = 0;
+  std::int64_t taken_over_ = 0;
+};
+
+/// A layout of a sweep's hosts, converted to endpoints. `endpoint_of`: each host's endpoint, below 0 if it has none.
+[[nodiscard]] HeatLayout layout_of_endpoints(const HeatLayout& layout, const std::vector<int>& endpoint_of);
+
+/// The verdict on a sweep, in the form for people and files.
+[[nodiscard]] SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep,
+                                    const std::string& why_over);
 
 }  // namespace fabricbench::sweep

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/pairs/report/verdict_text.h"
-#include "cluster/sweep/planned_steps.h"
+#include "cluster/sweep/steps.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::sweep {

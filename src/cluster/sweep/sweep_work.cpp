@@ -15,8 +15,6 @@
 #include "cluster/sweep/ledger.h"
 #include "cluster/sweep/mail.h"
 #include "cluster/sweep/measured.h"
-#include "cluster/sweep/planned_steps.h"
-#include "cluster/sweep/step_source.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cluster/run/baseline_sink.h"
-#include "cluster/run/expectation_sink.h"
+#include "cluster/run/expectation.h"
 #include "common/engine/case_list.h"
 #include "common/engine/engine.h"
 #include "common/engine/test_work.h"

@@ -118,7 +118,7 @@ PairState Flows::state_of(const PairEffect& pair) const {
   const bool mostly = pair.retests == 0 || static_cast<double>(again) > kMost * static_cast<double>(pair.retests);
   if (is_sure) return mostly ? PairState::kSlow : PairState::kNowAndThen;
   const bool may_be = again > 0 && pair.false_alarm < kLikely &&
-                      static_cast<double>(pair.slow) >= kNowAndThen * static_cast<double>(pair.readings);
+                      static_cast<double>(pair.slow) >= kUnsteadyShare * static_cast<double>(pair.readings);
   if ((!mostly && !may_be) || pair.retests >= kMany) return PairState::kNoise;
   return mostly ? PairState::kOpen : PairState::kUnclear;
 }

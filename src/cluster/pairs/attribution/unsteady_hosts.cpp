@@ -25,10 +25,10 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// A host is measured until it is decided whether it is slow in kNowAndThen of its meetings, or only as often as chance
-/// makes hosts slow (Wald's sequential test, Sequential Analysis, 1947). With fewer meetings it is measured further
-/// while the evidence is not against it; with more, while it exceeds what chance gives about one of all hosts (Ville's
-/// inequality).
+/// A host is measured until it is decided whether it is slow in kUnsteadyShare of its meetings, or only as often as
+/// chance makes hosts slow (Wald's sequential test, Sequential Analysis, 1947). With fewer meetings it is measured
+/// further while the evidence is not against it; with more, while it exceeds what chance gives about one of all hosts
+/// (Ville's inequality).
 constexpr std::int64_t kEnoughMeetings = 60;
 /// The prior of the usual share: so many slow ones in kMany meetings of two readings, about one in fifty. It grows with
 /// the readings of a meeting.
@@ -103,13 +103,13 @@ std::vector<float> levels_of(std::span<const SlowMeeting> meetings) {
   return levels;
 }
 
-/// The evidence, in nats, that a host with so many slow meetings is slow in kNowAndThen of them, and not with the
+/// The evidence, in nats, that a host with so many slow meetings is slow in kUnsteadyShare of them, and not with the
 /// probability `chance`. 0 if `chance` is not lower.
 double evidence_for(std::int64_t meetings, std::int64_t slow, double chance) {
-  if (chance >= kNowAndThen) return 0;
+  if (chance >= kUnsteadyShare) return 0;
   const auto hits = static_cast<double>(slow);
   const auto misses = static_cast<double>(meetings - slow);
-  return hits * std::log(kNowAndThen / chance) + misses * std::log((1 - kNowAndThen) / (1 - chance));
+  return hits * std::log(kUnsteadyShare / chance) + misses * std::log((1 - kUnsteadyShare) / (1 - chance));
 }
 
 /// The evidence above which a host is measured further.

@@ -6,11 +6,26 @@
 #include <map>
 #include <utility>
 
-#include "cluster/pairs/last_success.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
+
+/// The last round in which a unit had a reading with a rate; -1: it never had one. A unit is host * rails + rail; if
+/// `rails` is 1, it is the host, with all of its rails.
+std::vector<std::int32_t> last_success(const Sweep& sweep, std::int32_t rails) {
+  std::vector<std::int32_t> rounds(sweep.hosts.size() * static_cast<std::size_t>(rails), -1);
+  for (const Reading& reading : sweep.readings) {
+    if (reading.outcome != Outcome::kMeasured) continue;
+    for (const auto& [host, rail] :
+         {std::pair(reading.from, reading.from_rail), std::pair(reading.to, reading.to_rail)}) {
+      const std::int32_t unit = host * rails + (rails == 1 ? 0 : rail);
+      std::int32_t& last = rounds[static_cast<std::size_t>(unit)];
+      last = std::max(last, reading.round);
+    }
+  }
+  return rounds;
+}
 
 /// The failures of a host since its last success.
 struct Failures {

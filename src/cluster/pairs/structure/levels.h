@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cluster/pairs/structure/comparison_table.h"
@@ -30,5 +31,25 @@ void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings
 
 /// Finds the levels of a structure without a locality.
 void find_levels(ComparisonTable& table, const SplitSettings& settings, Structure& structure);
+
+/// As find_split, but if the residuals scatter by more than `settings.scale`, the split has to hold with that larger
+/// scale. `settings.scale` is from the two directions of a pair, which other traffic slows alike. Of two values with a
+/// correlation of r, each counts for 1 / (1 + r).
+[[nodiscard]] std::optional<Split> find_sure_split(std::span<const Comparison> values, std::int32_t nodes,
+                                                   SplitSettings settings);
+
+/// Subtracts the trend from each value. Returns whether there is one. `split`: the split that was found before, if any;
+/// `nodes`: as in find_split.
+bool detrend(const std::optional<Split>& split, std::int32_t nodes, const SplitSettings& settings,
+             std::vector<Comparison>& values);
+
+/// The same, with known residuals: `left` has each value without the effect of distance.
+void detrend_by_residuals(const std::vector<Comparison>& left, const SplitSettings& settings,
+                          std::vector<Comparison>& values);
+
+/// Corrects single windows in which everything was slow, relative to values at the same distance, by more than noise
+/// and than parts have to differ. Returns whether there were any.
+[[nodiscard]] bool remove_drops(const Structure& structure, const SplitSettings& settings,
+                                std::vector<Comparison>& values);
 
 }  // namespace fabricbench::cluster

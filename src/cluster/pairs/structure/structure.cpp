@@ -11,12 +11,10 @@
 #include "cluster/pairs/robust.h"
 #include "cluster/pairs/structure/clustering.h"
 #include "cluster/pairs/structure/comparison_table.h"
-#include "cluster/pairs/structure/detrending.h"
 #include "cluster/pairs/structure/evidence.h"
 #include "cluster/pairs/structure/host_kinds.h"
 #include "cluster/pairs/structure/levels.h"
 #include "cluster/pairs/structure/split.h"
-#include "cluster/pairs/structure/sure_split.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "cluster/pairs/open_groups.h"
 #include "cluster/pairs/readings.h"
 
 namespace fabricbench::cluster {

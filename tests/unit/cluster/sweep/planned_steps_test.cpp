@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/sweep/measured.h"
-#include "cluster/sweep/planned_steps.h"
+#include "cluster/sweep/steps.h"
 #include "common/core/error.h"
 #include "report_test_support.h"
 
