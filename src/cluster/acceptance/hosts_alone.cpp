@@ -106,6 +106,7 @@ std::string split_in_words(const Facts::key_type& key, const std::vector<std::pa
 
 double median_of(const std::map<std::string, Largest>& figures, double Largest::*member) {
   std::vector<double> values;
+  values.reserve(figures.size());
   for (const auto& [host, figure] : figures) values.push_back(figure.*member);
   return median(values);
 }
@@ -117,6 +118,7 @@ double median_of(const std::map<std::string, Largest>& figures, double Largest::
 double limit_of(const std::map<std::string, Largest>& figures, double middle, double tolerance) {
   const auto number = static_cast<double>(figures.size());
   std::vector<double> deviations;
+  deviations.reserve(figures.size());
   for (const auto& [host, figure] : figures) deviations.push_back(std::abs(figure.log_time - middle));
   const double spread =
       std::max(kSpreadOfMedian * median(deviations) * (1 + 3 / (number - 2)), median_of(figures, &Largest::error));
@@ -174,6 +176,7 @@ Facts facts_of(const Context& context) {
     drivers.insert(rank.gpu->driver);
   }
   std::vector<std::string> gpus;
+  gpus.reserve(models.size());
   for (const auto& [model, number] : models) gpus.push_back(fmt::format("{} x {}", number, model));
   facts[{"gpus", ""}] = fmt::format("{}", fmt::join(gpus, ", "));  // none is known, too
   facts[{"gpu_driver", ""}] = fmt::format("{}", fmt::join(drivers, ", "));

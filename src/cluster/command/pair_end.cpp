@@ -140,7 +140,7 @@ std::optional<std::int64_t> bytes_of(const std::string& size) {
 std::string record_of(const PairFigure& figure, const PairSettings& settings, const PairJob& job, double seconds,
                       const std::string& log) {
   const auto& [sender, receiver, rail, both_ways] = figure.direction;
-  const auto end_of = [&](int host, const DevicesOfEnd& devices) {
+  const auto end_of = [&job, &rail = rail](int host, const DevicesOfEnd& devices) {
     ReadingEnd end;
     end.host = job.hosts[static_cast<std::size_t>(host)];
     end.rail = rail;

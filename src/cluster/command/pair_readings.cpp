@@ -172,7 +172,7 @@ class PairJudge {
     if (*settings_.gpus > 1) return fmt::format("gpu{}", group);
     const GroupFacts* const facts = group_of(group);
     if (!shares_job(settings_, job_) || facts == nullptr) return job_.rail;
-    const std::string device = facts->ports.substr(0, facts->ports.find(" port "));
+    std::string device = facts->ports.substr(0, facts->ports.find(" port "));
     for (const std::string& rail : rails()) {
       if (rail.substr(0, rail.find(':')) == device) return rail;
     }

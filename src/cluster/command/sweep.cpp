@@ -295,6 +295,7 @@ class SweepCommand {
     words.insert(words.end(), verdict_words_.begin(), verdict_words_.end());
     words.push_back(records_);
     std::vector<char*> pointers;
+    pointers.reserve(words.size());
     for (std::string& word : words) pointers.push_back(word.data());
     const int status =
         run_tool(words.front(), [&] { return find_slow_links(static_cast<int>(pointers.size()), pointers.data()); });

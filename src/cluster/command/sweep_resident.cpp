@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -21,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kProbe_s = 15;         // for a host to start a program
+constexpr int kProbeSeconds = 15;    // for a host to start a program
 constexpr std::size_t kProbes = 32;  // at the same time
 constexpr int kFailures = 3;         // with different peers, before a host is dead
 constexpr int kStrikes = 2;          // jobs ended by a host before it is left out, even if it answers
-constexpr int kEnding_s = 5;         // for a job to end after it has announced its end
+constexpr int kEndingSeconds = 5;    // for a job to end after it has announced its end
 constexpr int kUnexplained = 2;      // jobs that ended without a culprit, before the sweep gives up
 
 using Names = std::vector<std::string>;
@@ -88,7 +89,7 @@ class ResidentRail {
       before = said;
       const auto quiet = Clock::now() - last_said;
       const bool is_stuck = quiet >= std::chrono::seconds(most_quiet_s);
-      if (is_stuck || (quiet >= std::chrono::seconds(kEnding_s) && is_ending(out, err))) work_.jobs.end_all();
+      if (is_stuck || (quiet >= std::chrono::seconds(kEndingSeconds) && is_ending(out, err))) work_.jobs.end_all();
     }
     return false;
   }
@@ -186,7 +187,7 @@ class ResidentRail {
 
   /// The hosts that pairwise_bw or mpirun reports as dead, sorted.
   [[nodiscard]] Names blamed(const Names& silent) const {
-    static const std::regex kBlames[] = {
+    static const std::array blames = {
         std::regex("no report of round .* from rank [0-9]* on ([^ ]*) "),
         std::regex("^ *Remote daemon: .* on node ([^ ]*)"),
         std::regex("process rank [0-9]* with PID [0-9]* on node ([^ ]*) exited on signal ")};
@@ -195,7 +196,7 @@ class ResidentRail {
     for (const std::string_view line : lines_of(err_)) {
       const std::string text(line.substr(0, kLongest));
       std::smatch match;
-      for (const std::regex& blame : kBlames) {
+      for (const std::regex& blame : blames) {
         if (std::regex_search(text, match, blame)) found.insert(match[1]);
       }
     }
@@ -223,10 +224,10 @@ class ResidentRail {
         const std::string& host = living_[place];
         const fs::path folder = work_.folder / fmt::format("probe{}", place);
         fs::create_directories(folder);
-        const JobShape shape{.hosts = {host}, .limit_s = kProbe_s, .folder = folder, .environment = {}};
+        const JobShape shape{.hosts = {host}, .limit_s = kProbeSeconds, .folder = folder, .environment = {}};
         const Launcher& launcher = work_.benchmark.launcher();
         work_.jobs.start(launcher.command(shape, {"hostname"}), folder / "out", folder / "err",
-                         kProbe_s + launcher.grace_s(shape), [&dead, host](const JobEnd& end) {
+                         kProbeSeconds + launcher.grace_s(shape), [&dead, host](const JobEnd& end) {
                            if (end.status != 0) dead.push_back(host);
                          });
       }
