@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <csignal>
 #include <ctime>
 #include <limits>
 #include <system_error>
@@ -157,13 +156,8 @@ void AcceptRun::leave_out(const Batch& batch) {
   }
 }
 
-void AcceptRun::take_signal(int signal) const {
-  if (signal != SIGTSTP) throw Interrupted();
-  static_cast<void>(std::raise(SIGSTOP));
-}
-
 void AcceptRun::wait(milliseconds most) {
-  if (const auto signal = jobs_.step(most)) take_signal(*signal);
+  if (jobs_.step(most)) throw Interrupted();
 }
 
 void AcceptRun::measure_hosts(const Batch& batch) {

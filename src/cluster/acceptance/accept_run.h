@@ -48,7 +48,6 @@ class AcceptRun {
   void measure_pairs(const PlannedStep& step);
   void tell_of_sweep();
   void wait(std::chrono::milliseconds most);
-  void take_signal(int signal) const;
   void refuse_unknown_hosts();
 
   [[nodiscard]] double seconds_since(cluster::Clock::time_point begin) const;

@@ -1,7 +1,5 @@
 #include "cluster/command/pair_job.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <sstream>
 #include <string_view>
@@ -174,8 +172,7 @@ RailChoice choose_rail(const std::string& test, const std::string& rail) {
 std::optional<int> wait_for_all(Jobs& jobs) {
   while (jobs.running() > 0) {
     const std::optional<int> told = jobs.step(std::chrono::hours(1));
-    if (told == SIGTSTP) ::raise(SIGSTOP);
-    if (!told || told == SIGTSTP) continue;
+    if (!told) continue;
     jobs.end_all();
     return told;
   }

@@ -89,12 +89,14 @@ std::optional<Settings> read_settings(CommandOptions& options, const std::vector
   return settings;
 }
 
+/// Whether a signal is to end this.
+bool ends(std::optional<int> told) { return told == SIGINT || told == SIGTERM || told == SIGHUP || told == SIGQUIT; }
+
 /// Waits for the end of a launch, for so long. Nothing: a signal came, or the time is over.
 std::optional<int> wait_for(Child& launch, Signals& signals, seconds most, bool& interrupted) {
   const auto deadline = Clock::now() + most;
   while (!launch.status() && Clock::now() < deadline) {
-    const auto told = signals.wait(kLookAtLaunch);
-    if (told == SIGINT || told == SIGTERM) {
+    if (ends(signals.wait(kLookAtLaunch))) {
       interrupted = true;
       break;
     }
@@ -118,8 +120,7 @@ int launch(const Settings& settings, Signals& signals, bool& interrupted) {
 bool pause(seconds most, Signals& signals) {
   const auto until = Clock::now() + most;
   while (Clock::now() < until) {
-    const auto told = signals.wait(kLookAtLaunch);
-    if (told == SIGINT || told == SIGTERM) return false;
+    if (ends(signals.wait(kLookAtLaunch))) return false;
   }
   return true;
 }

@@ -230,7 +230,11 @@ std::optional<int> Jobs::step(milliseconds most) {
       most = std::min(most, std::max(left, milliseconds(0)));
     }
   }
-  const std::optional<int> told = signals_.wait(most);
+  std::optional<int> told = signals_.wait(most);
+  if (told == SIGTSTP) {  // Ctrl-Z; the jobs go on
+    ::raise(SIGSTOP);
+    told.reset();
+  }
   look();
   return told;
 }

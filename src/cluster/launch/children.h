@@ -82,7 +82,8 @@ class Jobs {
   void start(const Command& command, const std::filesystem::path& output, const std::filesystem::path& errors,
              int limit_s, std::function<void(const JobEnd&)> ended);
 
-  /// Waits until a job has ended, or for up to so long. Returns a signal that this process got.
+  /// Waits until a job has ended, or for up to so long. Returns a signal that this process got to end it. Ctrl-Z stops
+  /// this process, and not the jobs.
   std::optional<int> step(std::chrono::milliseconds most);
 
   /// Ends all jobs: SIGTERM, and SIGKILL after kKillAfterSeconds.
