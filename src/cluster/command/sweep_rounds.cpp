@@ -143,7 +143,7 @@ std::vector<PairEnd> measure_pairs(const SweepWork& work, const std::vector<Pair
       std::any_of(ends.begin(), ends.end(), [](auto& end) { return end.status == ExitStatus::kUsage; });
   if (!is_refused) return ends;
   // Wrong options would fail for every pair. Without its file, there is another attempt.
-  if (work.file.last_round() < 0) fs::remove(work.file.path());
+  if (work.file.last_round() < 0 && fs::is_regular_file(work.file.path())) fs::remove(work.file.path());
   throw UsageError("the benchmark refused its options; see its message above");
 }
 

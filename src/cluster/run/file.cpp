@@ -220,13 +220,15 @@ std::string text_of(const std::vector<Launch>& launches) {
 }
 
 void replace_file(const std::string& path, const std::string& text) {
-  const std::string next = path + ".new";  // one writer at a time has the lock
-  unlink(next.c_str());                    // of one that was killed, or a link of somebody's
+  struct stat before {};
+  const bool is_there = stat(path.c_str(), &before) == 0;
+  if (is_there && !S_ISREG(before.st_mode)) refuse_to_write(path, ENOTSUP);  // a device would become a file
+  const std::string next = path + ".new";                                    // one writer at a time has the lock
+  unlink(next.c_str());  // of one that was killed, or a link of somebody's
   const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) refuse_to_write(path, errno);
-  struct stat before {};
   int error = 0;
-  if (stat(path.c_str(), &before) == 0) {
+  if (is_there) {
     const bool owned = fchown(file, before.st_uid, before.st_gid) == 0 || fchown(file, -1U, before.st_gid) == 0;
     static_cast<void>(owned);  // who may not give files away keeps them
     if (fchmod(file, before.st_mode & 07777U) != 0) error = errno;
