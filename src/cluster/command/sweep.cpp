@@ -144,6 +144,10 @@ class SweepCommand {
 
   /// `--find quick` is --find with a limit.
   static void take_quick(std::vector<std::string>& words) {
+    if (const auto word = std::find(words.begin(), words.end(), "--find=quick"); word != words.end()) {
+      *word = "--find";
+      words.insert(word + 1, "quick");
+    }
     const auto end = std::find(words.begin(), words.end(), "--");
     for (auto word = words.begin(); word != end && word + 1 != end; ++word) {
       if (*word == "--find" && *(word + 1) == "quick") *(word + 1) = "--rounds=8";
