@@ -65,20 +65,15 @@ class Reader {
   bool read(const Words& words) {
     if (!folder_.empty() &&
         std::any_of(words.begin(), words.end(), [](const auto& word) { return word == "-h" || word == "--help"; })) {
-      refuse("--help");
+      options_.refuse("--help");
     }
     if (!options_.read(words)) return false;
-    if (!options_.words().empty()) refuse(options_.words().front());
-    if (!options_.behind().empty()) refuse("--");
+    if (!options_.words().empty()) options_.refuse(options_.words().front());
+    if (!options_.behind().empty()) options_.refuse("--");
     return true;
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& word) const {
-    throw UsageError(fmt::format("'{}' is not an option of {}; run '{} --help' for the list", word,
-                                 options_.called().name, options_.called().call));
-  }
-
   void value(const char* name, std::function<void(const std::string& name, const std::string& value)> take) {
     options_.value(name, [this, take = std::move(take)](const std::string& option, const std::string& given) {
       if (is_taken(option, given)) take(option, given);

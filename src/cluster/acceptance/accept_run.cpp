@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 using cluster::Clock;
 using std::chrono::milliseconds;
 
-constexpr int kInterrupted = 130;
 constexpr milliseconds kLook(200);
 constexpr std::array<std::string_view, 4> kNoAddress = {"Could not resolve hostname", "Name or service not known",
                                                         "Unknown host", "No address associated with hostname"};
@@ -351,7 +350,7 @@ void AcceptRun::judge_pairs(std::string_view ended_early) {
 int AcceptRun::finish(bool interrupted, bool nagios, bool& told) {
   const RunVerdict verdict = judge_run(plan_);
   const double seconds = seconds_since(began_);
-  const int status = interrupted ? kInterrupted : verdict.exit_status;
+  const int status = interrupted ? cluster::kInterrupted : verdict.exit_status;
   const auto in_lines = [](const std::vector<std::string>& hosts) {
     return hosts.empty() ? std::string() : fmt::format("{}\n", fmt::join(hosts, "\n"));
   };
@@ -378,7 +377,7 @@ int AcceptRun::finish(bool interrupted, bool nagios, bool& told) {
 
 /// A signal from now on changes no verdict; it only ends the drawing.
 void AcceptRun::draw_report() {
-  const std::string report = script("report.py");
+  const std::string report = cluster::script_path("report.py");
   if (report.empty()) return;
   const std::string folder = folder_.path().string();
   const fs::path said = scratch_ / "drawing_err";

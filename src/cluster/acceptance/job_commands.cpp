@@ -9,7 +9,6 @@
 
 #include "cluster/command/commands.h"
 #include "common/core/error.h"
-#include "common/host/files.h"
 
 namespace fabricbench::acceptance {
 namespace {
@@ -19,14 +18,6 @@ namespace fs = std::filesystem;
 void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 
 }  // namespace
-
-std::string script(const char* name) {
-  std::error_code error;
-  for (const fs::path& folder : host::installed_folders("scripts")) {
-    if (fs::is_regular_file(folder / name, error)) return fs::canonical(folder / name, error);
-  }
-  return "";
-}
 
 void write_text(const fs::path& file, const std::string& text) {
   std::ofstream stream(file);

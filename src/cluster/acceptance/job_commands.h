@@ -9,9 +9,6 @@
 
 namespace fabricbench::acceptance {
 
-/// A script of the suite; empty: there is none.
-[[nodiscard]] std::string script(const char* name);
-
 /// Throws Error (kFailure).
 void write_text(const std::filesystem::path& file, const std::string& text);
 

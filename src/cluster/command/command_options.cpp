@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "cluster/command/commands.h"
 #include "cluster/launch/launcher.h"
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
+#include "common/core/script_command.h"
 #include "common/host/files.h"
 
 namespace fabricbench::cluster {
@@ -44,8 +44,9 @@ CalledAs::CalledAs(std::string_view command) : name(fmt::format("fabricbench {}"
 
 CommandOptions::CommandOptions(CalledAs called, std::string usage)
     : called_(std::move(called)), usage_(std::move(usage)) {
-  const bool is_installed = programs_folder().ends_with("libexec/fabricbench");  // where nobody types a script
-  if (!called_.name.starts_with("fabricbench ") && !is_installed) return;
+  constexpr std::string_view kFront = "fabricbench ";
+  // Where it is installed, nobody types a script.
+  if (!called_.name.starts_with(kFront) && !script_command("accept").starts_with(kFront)) return;
   usage_ = std::regex_replace(usage_, std::regex("scripts/([a-z_]+)\\.sh"), "fabricbench $1");
   usage_ = std::regex_replace(usage_, std::regex("build/fabricbench"), "fabricbench");
 }
@@ -72,7 +73,11 @@ const CommandOptions::Entry& CommandOptions::entry_of(const std::string& name) c
     if (entry.name.starts_with("--")) known.push_back({name_distance(name, entry.name), entry.name});
   }
   const std::string nearest = the_nearest(name, std::move(known));
-  throw UsageError(fmt::format("'{}' is not an option of {}; {}{}run '{} --help' for the list", name, called_.name,
+  refuse(name, nearest);
+}
+
+void CommandOptions::refuse(std::string_view word, std::string_view nearest) const {
+  throw UsageError(fmt::format("'{}' is not an option of {}; {}{}run '{} --help' for the list", word, called_.name,
                                nearest, nearest.empty() ? "" : "; ", called_.call));
 }
 
@@ -129,8 +134,26 @@ int seconds_of(std::string_view option, std::string_view text) {
   return unit == 'h' ? count * 3600 : unit == 'm' ? count * 60 : count;
 }
 
-void warn(const CalledAs& called, std::string_view text) {
-  const std::string line = fmt::format("{}: {}\n", called.name, text);
+std::optional<std::string> value_of(std::span<const std::string> words, std::initializer_list<std::string_view> names) {
+  std::optional<std::string> value;
+  for (std::size_t place = 0; place < words.size(); ++place) {
+    const std::string& word = words[place];
+    for (const std::string_view name : names) {
+      const bool is_long = name.starts_with("--");
+      if (word == name) {
+        value = place + 1 < words.size() ? words[place + 1] : "";
+      } else if (is_long && word.starts_with(fmt::format("{}=", name))) {
+        value = word.substr(name.size() + 1);
+      } else if (!is_long && word.starts_with(name)) {
+        value = word.substr(name.size());
+      }
+    }
+  }
+  return value;
+}
+
+void warn(std::string_view name, std::string_view text) {
+  const std::string line = fmt::format("{}: {}\n", name, text);
   std::ignore = std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

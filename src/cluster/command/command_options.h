@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +35,9 @@ class CommandOptions {
   /// Reads all words. False after printing the help. Throws UsageError, with the nearest option for an unknown one.
   [[nodiscard]] bool read(const std::vector<std::string>& arguments);
 
+  /// Throws UsageError: the word is none of these options; `nearest` is one that may be meant, or empty.
+  [[noreturn]] void refuse(std::string_view word, std::string_view nearest = {}) const;
+
   /// Words that belong to no option, and those behind `--`.
   [[nodiscard]] const std::vector<std::string>& words() const noexcept { return words_; }
   [[nodiscard]] const std::vector<std::string>& behind() const noexcept { return behind_; }
@@ -59,7 +65,13 @@ class CommandOptions {
 /// throws UsageError.
 [[nodiscard]] int seconds_of(std::string_view option, std::string_view text);
 
+/// The value of an option that is called by any of `names`, such as `-T` and `--timeout`, among the words of a command:
+/// as the next word, behind `=`, or behind a letter. The last one counts.
+[[nodiscard]] std::optional<std::string> value_of(std::span<const std::string> words,
+                                                  std::initializer_list<std::string_view> names);
+
 /// Prints `NAME: TEXT` to standard error, also where that is closed.
-void warn(const CalledAs& called, std::string_view text);
+void warn(std::string_view name, std::string_view text);
+inline void warn(const CalledAs& called, std::string_view text) { warn(called.name, text); }
 
 }  // namespace fabricbench::cluster

@@ -60,6 +60,9 @@ struct LaunchWords {
 /// The folder of this program, in which all others are.
 [[nodiscard]] std::string programs_folder();
 
+/// The path of a script of the suite; empty: it is not installed.
+[[nodiscard]] std::string script_path(std::string_view file);
+
 /// The path of a program of the suite: in the folder that --programs gives, else beside this one. Throws Error
 /// (kMissing).
 [[nodiscard]] std::string find_program(std::string_view name, const std::string& given_folder);

@@ -10,7 +10,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +23,9 @@
 #include "cluster/command/packages.h"
 #include "cluster/command/tool.h"
 #include "cluster/launch/children.h"
+#include "cluster/launch/job_output.h"
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/host/files.h"
 #include "common/host/network.h"
 
@@ -74,8 +75,7 @@ std::string installing(std::string_view kind, std::string_view name) {
   const bool has_apt = is_on_path("apt-get");
   if (!has_apt && !is_on_path("dnf")) return "";
   std::vector<std::string> packages;
-  std::istringstream lines{std::string(kPackages)};
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : lines_of(kPackages)) {
     const std::vector<std::string> words = split_words(line);
     if (words.size() != 5 || words[1] != kind || words[2] != name) continue;
     const std::string& package = words[has_apt ? 3 : 4];
@@ -83,20 +83,6 @@ std::string installing(std::string_view kind, std::string_view name) {
   }
   if (packages.empty()) return "";
   return as_root(fmt::format("{} install -y {}", has_apt ? "apt-get" : "dnf", fmt::join(packages, " ")));
-}
-
-/// Lines of at most so many columns, broken at blanks where there are any.
-std::vector<std::string> folded(std::string text, std::size_t columns) {
-  std::vector<std::string> lines;
-  while (text.size() > columns) {
-    const std::size_t blank = text.rfind(' ', columns - 1);
-    const std::size_t end = blank == std::string::npos ? columns : blank + 1;
-    lines.push_back(text.substr(0, end));
-    text.erase(0, end);
-  }
-  lines.push_back(text);
-  for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
-  return lines;
 }
 
 class Examination {
@@ -134,7 +120,7 @@ void Examination::tell(State state, std::string_view name, const std::string& te
   ++counts_[state];
   if (state == State::kUnknown && every_program_needs_it_) unknown_needed_ = true;
   std::string begin = fmt::format("{:<8} {:<19} ", kStates[static_cast<std::size_t>(state)], name);
-  for (const std::string& line : folded(text, kColumns - kTextColumn)) {
+  for (const std::string& line : wrapped(text, kColumns - kTextColumn - 1)) {
     fmt::print("{}{}\n", begin, line);
     begin.assign(kTextColumn, ' ');
   }
@@ -149,10 +135,9 @@ void Examination::look_for(bool is_there, State otherwise, std::string_view kind
   tell(is_there ? State::kOk : otherwise, readable, text, is_there ? "" : installing(kind, name));
 }
 
-std::string first_line_of(const std::string& text, std::string_view beginning) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(beginning)) return line.substr(beginning.size());
+std::string first_line_of(std::string_view text, std::string_view beginning) {
+  for (const std::string_view line : lines_of(text)) {
+    if (line.starts_with(beginning)) return std::string(line.substr(beginning.size()));
   }
   return "";
 }
@@ -161,18 +146,15 @@ std::string first_line_of(const std::string& text, std::string_view beginning) {
 std::string complaint_of(std::string_view program, const std::string& errors) {
   std::string own = first_line_of(errors, fmt::format("{}: ", program));
   if (!own.empty()) return own;
-  std::istringstream lines(errors);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find_first_not_of('-') != std::string::npos) return line;
+  for (const std::string_view line : lines_of(errors)) {
+    if (line.find_first_not_of('-') != std::string_view::npos) return std::string(line);
   }
   return "";
 }
 
-int count_lines(const std::string& text, const std::string& beginning) {
-  std::istringstream lines(text);
-  int count = 0;
-  for (std::string line; std::getline(lines, line);) count += line.starts_with(beginning) ? 1 : 0;
-  return count;
+std::int64_t count_lines(std::string_view text, std::string_view beginning) {
+  const auto lines = lines_of(text);
+  return std::count_if(lines.begin(), lines.end(), [&](std::string_view line) { return line.starts_with(beginning); });
 }
 
 /// Runs a program: kAlone directly, else as an MPI job of one rank (kEachHost) or two.
@@ -222,9 +204,9 @@ void Examination::check_programs() {
   }
   const Said said = said_by({{}, {"ldd", path_of("all_reduce_perf")}}, kAnswerSeconds);
   std::vector<std::string> lacking;
-  std::istringstream lines(said.text + said.errors);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find(" => not found") != std::string::npos) lacking.push_back(split_words(line).front());
+  const std::string found = said.text + said.errors;
+  for (const std::string_view line : lines_of(found)) {
+    if (line.find(" => not found") != std::string_view::npos) lacking.push_back(split_words(line).front());
   }
   if (lacking.empty()) {
     tell(State::kOk, "programs", folder_);
@@ -416,10 +398,7 @@ ExitStatus examine_host(const std::vector<std::string>& arguments) {
     std::string folder;
     options.value("--programs", folder);
     if (!options.read(arguments)) return ExitStatus::kOk;
-    if (!options.words().empty()) {
-      throw UsageError(fmt::format("'{}' is not an option of {}; run '{} --help' for the list", options.words().front(),
-                                   options.called().name, options.called().call));
-    }
+    if (!options.words().empty()) options.refuse(options.words().front());
     return Examination(folder.empty() ? programs_folder() : fs::absolute(folder).lexically_normal().string()).run();
   }));
 }

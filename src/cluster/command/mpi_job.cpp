@@ -21,6 +21,7 @@
 #include "cluster/launch/launcher.h"
 #include "common/core/error.h"
 #include "common/core/options.h"
+#include "common/core/wording.h"
 #include "common/host/files.h"
 #include "common/host/topology.h"
 
@@ -29,22 +30,9 @@ namespace {
 
 constexpr int kSrunAnswersSeconds = 30;  // for srun to list what it has
 
-void say(std::string_view text) {
-  const std::string line = fmt::format("fabricbench: {}\n", text);
-  std::ignore = std::fwrite(line.data(), 1, line.size(), stderr);  // also where that is closed or full
-}
-
-std::string_view variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? "" : value;
-}
+void say(std::string_view text) { warn("fabricbench", text); }
 
 bool is_set(const char* name) { return !variable(name).empty(); }
-
-/// `1 rank`, `2 ranks`.
-std::string counted(int number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
 
 /// The option by which srun starts programs of Open MPI, or nothing where that need not be other than Slurm's default.
 /// `can_start`: false where Slurm has no PMIx for them.
@@ -187,28 +175,10 @@ Choice choose_job(const MpiJob& job, const Launcher& launcher, const std::vector
                       counted(count, "host"), of_all, ranks.why)};
 }
 
-/// The value of an option of the program, given as `--name VALUE`, `--name=VALUE`, `-n VALUE` or `-nVALUE`; the last
-/// one.
-std::optional<std::string> value_of(const std::vector<std::string>& words, std::string_view name,
-                                    std::string_view letter = {}) {
-  std::optional<std::string> value;
-  for (std::size_t place = 1; place < words.size(); ++place) {
-    const std::string& word = words[place];
-    if (word == name || (!letter.empty() && word == letter)) {
-      value = place + 1 < words.size() ? words[place + 1] : "";
-    } else if (word.starts_with(fmt::format("{}=", name))) {
-      value = word.substr(name.size() + 1);
-    } else if (!letter.empty() && word.starts_with(letter)) {
-      value = word.substr(letter.size());
-    }
-  }
-  return value;
-}
-
 /// Within which all ranks end after the first one has, by docs/reliability.md; 0: without limit.
 int ranks_end_s(const std::vector<std::string>& program) {
   constexpr std::size_t kMostDigitsOfLimit = 7;
-  const std::string given = value_of(program, "--timeout", "-T").value_or("");
+  const std::string given = value_of(program, {"-T", "--timeout"}).value_or("");
   const std::string whole = given.substr(0, given.find('.'));
   const auto number = whole.size() <= kMostDigitsOfLimit ? host::parse_integer<int>(whole) : std::nullopt;
   const int limit = number && *number >= 0 ? *number : static_cast<int>(Options().timeout);
@@ -217,7 +187,7 @@ int ranks_end_s(const std::vector<std::string>& program) {
 
 /// Says where rows of this run are that may not have been printed.
 void point_to_record(const std::vector<std::string>& program, std::time_t began) {
-  std::string file = value_of(program, "--json").value_or("");
+  std::string file = value_of(program, {"--json"}).value_or("");
   struct stat facts {};
   if (::stat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
   if (facts.st_mtime < began) return;  // it is that of another run

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <system_error>
 
@@ -18,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/command/pair_readings.h"
+#include "cluster/launch/children.h"
 #include "cluster/launch/job_output.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
@@ -51,17 +51,6 @@ StatusOfJob worst_of(const std::vector<PairFigure>& figures) {
 
 std::string reason_of_system() { return std::system_category().message(errno); }
 
-/// A descriptor that is closed at the end.
-struct Descriptor {
-  explicit Descriptor(int opened) : number(opened) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-  int number;
-};
-
 /// Empty, or why the text could not be written.
 std::string write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -72,12 +61,10 @@ std::string write_all(int descriptor, std::string_view text) {
   return "";
 }
 
-/// A folder below $TMPDIR.
 std::string own_logs() {
-  const char* const given = std::getenv("TMPDIR");     // NOLINT(concurrency-mt-unsafe): one thread
   const passwd* const user = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe)
   const std::string name = user != nullptr ? user->pw_name : std::to_string(::geteuid());
-  return fmt::format("{}/fabricbench-logs-{}", given != nullptr && *given != '\0' ? given : "/tmp", name);
+  return fmt::format("{}/fabricbench-logs-{}", temporary_folder().string(), name);
 }
 
 std::string name_of_log(const PairJob& job) {
@@ -101,7 +88,7 @@ std::string write_log(const std::string& folder, bool is_private, const std::str
   ::mkdir(folder.c_str(), 0700);
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_private ? O_NOFOLLOW : 0)));
   struct stat found {};
-  if (opened.number < 0 || ::fstat(opened.number, &found) != 0) {
+  if (opened.get() < 0 || ::fstat(opened.get(), &found) != 0) {
     return fmt::format("{}: {}", folder, reason_of_system());
   }
   if (is_private && (found.st_uid != ::geteuid() || (found.st_mode & 077U) != 0)) {
@@ -109,8 +96,8 @@ std::string write_log(const std::string& folder, bool is_private, const std::str
                        folder);
   }
   const Descriptor file(
-      ::openat(opened.number, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const std::string problem = file.number < 0 ? reason_of_system() : write_all(file.number, text);
+      ::openat(opened.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const std::string problem = file.get() < 0 ? reason_of_system() : write_all(file.get(), text);
   return problem.empty() ? "" : fmt::format("{}/{}: {}", folder, name, problem);
 }
 
@@ -223,9 +210,9 @@ void append_to_file(const std::string& path, std::string_view lines) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   struct flock lock {};
   lock.l_type = F_WRLCK;
-  while (file.number >= 0 && ::fcntl(file.number, F_SETLKW, &lock) != 0 && errno == EINTR) {
+  while (file.get() >= 0 && ::fcntl(file.get(), F_SETLKW, &lock) != 0 && errno == EINTR) {
   }
-  const std::string problem = file.number < 0 ? reason_of_system() : write_all(file.number, lines);
+  const std::string problem = file.get() < 0 ? reason_of_system() : write_all(file.get(), lines);
   if (!problem.empty()) throw Error(ExitStatus::kFailure, fmt::format("cannot write '{}': {}", path, problem));
 }
 

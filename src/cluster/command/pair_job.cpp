@@ -52,26 +52,6 @@ double rate_given(const std::string& option, const std::string& text) {
   return std::stod(text);
 }
 
-/// The size that the benchmark's own options give; empty: none.
-std::string own_size(const std::string& test, const std::vector<std::string>& words) {
-  const std::string_view short_name = is_of_verbs(test) ? "-s" : "-b";
-  const std::string long_name = is_of_verbs(test) ? "--size" : "--min-bytes";
-  std::string size;
-  for (std::size_t place = 0; place < words.size(); ++place) {
-    const std::string& word = words[place];
-    const std::string name = word.substr(0, word.find('='));
-    const bool is_long = name == long_name || name == "--minbytes";
-    if (word == short_name || (is_long && name == word)) {
-      size = place + 1 < words.size() ? words[place + 1] : "";
-    } else if (is_long) {
-      size = word.substr(name.size() + 1);
-    } else if (word.starts_with(short_name)) {
-      size = word.substr(short_name.size());
-    }
-  }
-  return size;
-}
-
 /// Sets what was left open. The other host is assumed to have as many GPUs as this one.
 PairSettings with_defaults(PairSettings settings) {
   const bool may_use_gpus = settings.test.empty() || is_one_of(settings.test, kGpuTests);
@@ -82,7 +62,9 @@ PairSettings with_defaults(PairSettings settings) {
   if (!is_known && !is_one_of(test, kGpuTests)) refuse_test(test);
   if (!is_one_of(test, kGpuTests)) gpus = 1;
   settings.gpus = std::max(gpus, 1);
-  if (const std::string own = own_size(test, settings.more); !own.empty()) settings.size = own;
+  const auto own = is_of_verbs(test) ? value_of(settings.more, {"-s", "--size"})
+                                     : value_of(settings.more, {"-b", "--min-bytes", "--minbytes"});
+  if (own && !own->empty()) settings.size = *own;
   if (settings.size.empty()) settings.size = is_one_of(test, kGpuTests) ? "64M" : "1M";
   return settings;
 }

@@ -23,7 +23,6 @@ using std::chrono::seconds;
 
 constexpr seconds kForAnEnd{25};  // of a launch, also for fabricbench run to end ranks by force
 constexpr milliseconds kLookAtLaunch{1000};
-constexpr int kStoppedByUser = 130;
 constexpr int kMostLaunches = 9999;
 
 constexpr const char* kRecordBaselineHelp = R"(usage: scripts/record_baseline.sh [OPTION]... FILE -- COMMAND...
@@ -137,7 +136,7 @@ int record(const Settings& settings, const CalledAs& called) {
     const int status = interrupted ? 0 : launch(settings, signals, interrupted);
     if (interrupted) {
       warn(called, "interrupted: " + progress());
-      return kStoppedByUser;
+      return kInterrupted;
     }
     if (status == 0) {
       ++recorded;

@@ -60,10 +60,7 @@ something needed is missing; 128 and the signal's number after a signal.
 
 /// The path of a script. Throws Error (kMissing).
 std::string find_script(std::string_view file) {
-  std::error_code error;
-  for (const fs::path& folder : host::installed_folders("scripts")) {
-    if (fs::is_regular_file(folder / file, error)) return fs::canonical(folder / file, error);
-  }
+  if (std::string path = script_path(file); !path.empty()) return path;
   throw Error(
       ExitStatus::kMissing,
       fmt::format("there is no scripts/{0} above the program; install the suite as a whole, or run {0} from its "
@@ -164,6 +161,14 @@ ExitStatus launch(const CatalogueEntry& entry, const std::vector<std::string>& o
 }
 
 }  // namespace
+
+std::string script_path(std::string_view file) {
+  std::error_code error;
+  for (const fs::path& folder : host::installed_folders("scripts")) {
+    if (fs::is_regular_file(folder / file, error)) return fs::canonical(folder / file, error);
+  }
+  return "";
+}
 
 std::string programs_folder() {
   std::error_code error;

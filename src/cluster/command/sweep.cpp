@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInterrupted = 130;
-
 constexpr const char* kUsageOfSweep = R"(usage: scripts/sweep_pairs.sh [OPTION]... [-- OPTION OF THE BENCHMARK...]
 
 Measures disjoint pairs of hosts in rounds, each pair in a separate job with a
@@ -133,10 +131,7 @@ class SweepCommand {
     options.flag("--begin", [this] { only_begins_ = true; });  // of scripts/sweep_pairs.sh: only writes the first lines
     options.flag("--long", [this] { verdict_words_.emplace_back("--long"); });
     if (!options.read(words)) return false;
-    if (!options.words().empty()) {
-      throw UsageError(fmt::format("'{}' is not an option of {}; run '{} --help' for the list", options.words().front(),
-                                   called_.name, called_.call));
-    }
+    if (!options.words().empty()) options.refuse(options.words().front());
     request_.pairs.more = options.behind();
     check_options();
     return true;

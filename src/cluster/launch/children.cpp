@@ -39,35 +39,6 @@ sigset_t held_back() {
 
 std::string reason_of(int error) { return std::system_category().message(error); }
 
-/// A descriptor that is closed at the end.
-class File {
- public:
-  explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(); }
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  void close() noexcept {
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  }
-
- private:
-  int descriptor_;
-};
-
-struct Pipe {
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw Error(ExitStatus::kFailure, fmt::format("cannot make a pipe ({})", reason_of(errno)));
-    }
-    read_end = std::make_unique<File>(ends[0]);
-    write_end = std::make_unique<File>(ends[1]);
-  }
-  std::unique_ptr<File> read_end;
-  std::unique_ptr<File> write_end;
-};
-
 /// What texts are to execve. They have to live as long as this.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -123,6 +94,20 @@ int made_file(const fs::path& path) {
 
 }  // namespace
 
+void Descriptor::reset(int number) noexcept {
+  if (number_ >= 0) ::close(number_);
+  number_ = number;
+}
+
+Pipe::Pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(ExitStatus::kFailure, fmt::format("cannot make a pipe ({})", reason_of(errno)));
+  }
+  read_end.reset(ends[0]);
+  write_end.reset(ends[1]);
+}
+
 Signals::Signals() {
   const sigset_t set = held_back();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
@@ -153,15 +138,15 @@ Child::Child(const Command& command, const Streams& streams) {
   if (id_ == 0) {
     become(variables, words, streams, parent);
     const int error = errno;
-    [[maybe_unused]] const auto written = ::write(problem.write_end->get(), &error, sizeof error);
+    [[maybe_unused]] const auto written = ::write(problem.write_end.get(), &error, sizeof error);
     ::_exit(kNotStarted);
   }
   ::setpgid(id_, id_);  // also here, before it is told anything
-  problem.write_end->close();
+  problem.write_end.reset();
   int error = 0;
   ssize_t got = 0;
   do {
-    got = ::read(problem.read_end->get(), &error, sizeof error);
+    got = ::read(problem.read_end.get(), &error, sizeof error);
   } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof error)) {
     ::waitpid(std::exchange(id_, -1), nullptr, 0);
@@ -191,8 +176,8 @@ void Child::tell_group(int signal) const {
 
 void Jobs::start(const Command& command, const fs::path& output, const fs::path& errors, int limit_s,
                  std::function<void(const JobEnd&)> ended) {
-  const File out(made_file(output));
-  const File err(made_file(errors));
+  const Descriptor out(made_file(output));
+  const Descriptor err(made_file(errors));
   const auto began = Clock::now();
   std::optional<Clock::time_point> deadline;
   if (limit_s > 0) deadline = began + std::chrono::seconds(limit_s);
@@ -257,13 +242,13 @@ Said said_by(const Command& command, int limit_s) {
   Pipe errors;
   std::optional<Child> child;
   try {
-    child.emplace(command, Streams{output.write_end->get(), errors.write_end->get()});
+    child.emplace(command, Streams{output.write_end.get(), errors.write_end.get()});
   } catch (const Error&) {
     return {kNotStarted, "", ""};
   }
-  output.write_end->close();
-  errors.write_end->close();
-  std::array<pollfd, 2> readable{pollfd{output.read_end->get(), POLLIN, 0}, pollfd{errors.read_end->get(), POLLIN, 0}};
+  output.write_end.reset();
+  errors.write_end.reset();
+  std::array<pollfd, 2> readable{pollfd{output.read_end.get(), POLLIN, 0}, pollfd{errors.read_end.get(), POLLIN, 0}};
   const std::array texts{&said.text, &said.errors};
   std::array<char, 4096> buffer{};
   auto deadline = Clock::now() + std::chrono::seconds(limit_s);
@@ -287,9 +272,13 @@ Said said_by(const Command& command, int limit_s) {
   return said;
 }
 
+fs::path temporary_folder() {
+  const std::string_view given = variable("TMPDIR");
+  return given.empty() ? "/tmp" : given;
+}
+
 WorkFolder::WorkFolder(const std::string& name) {
-  const char* const given = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): one thread
-  const fs::path below = given != nullptr && *given != '\0' ? given : "/tmp";
+  const fs::path below = temporary_folder();
   std::string pattern = (below / fmt::format("fabricbench-{}.XXXXXX", name)).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
     throw Error(ExitStatus::kFailure,

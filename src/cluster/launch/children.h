@@ -32,6 +32,29 @@ class Signals {
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds most);
 };
 
+/// A file descriptor that is closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) noexcept : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { reset(); }
+  [[nodiscard]] int get() const noexcept { return number_; }
+  /// Closes it, and takes another one.
+  void reset(int number = -1) noexcept;
+
+ private:
+  int number_;
+};
+
+/// The ends of a pipe, which children do not inherit.
+struct Pipe {
+  /// Throws Error (kFailure).
+  Pipe();
+  Descriptor read_end;
+  Descriptor write_end;
+};
+
 /// Where the streams of a child go.
 struct Streams {
   int output = 1;  ///< descriptors of this process
@@ -61,8 +84,9 @@ class Child {
   std::optional<int> status_;
 };
 
-inline constexpr int kTimedOut = 124;  ///< status of a job that took longer than its limit, as of coreutils' timeout
-inline constexpr int kKilled = 137;    ///< and had to be killed
+inline constexpr int kTimedOut = 124;     ///< status of a job that took longer than its limit, as of coreutils' timeout
+inline constexpr int kKilled = 137;       ///< and had to be killed
+inline constexpr int kInterrupted = 130;  ///< of a command that a signal has ended, with what it had
 
 /// How a job ended.
 struct JobEnd {
@@ -114,7 +138,10 @@ struct Said {
 };
 [[nodiscard]] Said said_by(const Command& command, int limit_s);
 
-/// A folder for files of this process, below $TMPDIR or /tmp; it is removed at the end.
+/// $TMPDIR, or /tmp.
+[[nodiscard]] std::filesystem::path temporary_folder();
+
+/// A folder for files of this process, below temporary_folder(); it is removed at the end.
 class WorkFolder {
  public:
   /// `name`: fabricbench-NAME.XXXXXX. Throws Error (kFailure).

@@ -31,7 +31,7 @@ constexpr milliseconds kLook{50};   // at a job that is ending
 /// Copies what the job prints to standard output. mpirun does not notice when its output cannot be written.
 class Output {
  public:
-  Output() : read_end_(pipe_.read_end), thread_([this] { copy(); }) {}
+  Output() : thread_([this] { copy(); }) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output() {
@@ -39,25 +39,12 @@ class Output {
     thread_.join();
   }
 
-  [[nodiscard]] int for_job() const noexcept { return pipe_.write_end; }
-  void close_job_end() {
-    if (pipe_.write_end >= 0) ::close(std::exchange(pipe_.write_end, -1));
-  }
+  [[nodiscard]] int for_job() const noexcept { return pipe_.write_end.get(); }
+  void close_job_end() { pipe_.write_end.reset(); }
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_; }
 
  private:
-  struct Pipe {
-    Pipe() {
-      std::array<int, 2> ends{-1, -1};
-      std::ignore = ::pipe2(ends.data(), O_CLOEXEC);
-      read_end = ends[0];
-      write_end = ends[1];
-    }
-    int read_end;
-    int write_end;
-  };
-
   void copy() {
     sigset_t set;
     ::sigemptyset(&set);
@@ -65,12 +52,12 @@ class Output {
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     std::array<char, 65536> buffer{};
     while (!is_lost_) {
-      const ssize_t got = ::read(read_end_, buffer.data(), buffer.size());
+      const ssize_t got = ::read(pipe_.read_end.get(), buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
       is_lost_ = !write_all(buffer.data(), static_cast<std::size_t>(got));
     }
-    ::close(read_end_);
+    pipe_.read_end.reset();
     is_done_ = true;
   }
 
@@ -86,7 +73,6 @@ class Output {
   }
 
   Pipe pipe_;
-  int read_end_;
   std::atomic<bool> is_done_{false};
   std::atomic<bool> is_lost_{false};
   std::thread thread_;

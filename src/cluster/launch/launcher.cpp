@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/launch/children.h"
+#include "cluster/launch/job_output.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {
@@ -39,11 +40,6 @@ constexpr std::array<std::string_view, 10> kOfOneJob = {
     "OMPI_MCA_plm_",     "OMPI_MCA_ras_",           "OMPI_MCA_rmaps_",
     "OMPI_MCA_initial_", "OMPI_MCA_shmem_RUNTIME_", "OMPI_MCA_oob_tcp_keepalive_",
     "I_MPI_HYDRA_"};
-
-std::string_view variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? "" : value;
-}
 
 void set_variable(const std::string& name, const std::string& value) {
   ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -224,6 +220,11 @@ std::string quoted_word(std::string_view word) {
 
 }  // namespace
 
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? "" : value;
+}
+
 std::string quoted(const std::vector<std::string>& words) {
   Words texts;
   for (const std::string& word : words) texts.push_back(quoted_word(word));
@@ -266,12 +267,9 @@ std::vector<std::string> forwarded_variables() {
 
 int count_gpus() {
   const std::string listed = said_by({{}, {"nvidia-smi", "--list-gpus"}}, kToAnswerSeconds).text;
-  std::istringstream lines(listed);
-  int count = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("GPU ")) ++count;
-  }
-  return count;
+  const auto lines = lines_of(listed);
+  return static_cast<int>(
+      std::count_if(lines.begin(), lines.end(), [](std::string_view line) { return line.starts_with("GPU "); }));
 }
 
 Launcher::Launcher(LaunchSettings settings) : settings_(std::move(settings)) {

@@ -78,6 +78,9 @@ class Launcher {
 /// transports, and library paths, without those that a launcher sets for the ranks of its own job. Sorted.
 [[nodiscard]] std::vector<std::string> forwarded_variables();
 
+/// A variable of this process's environment; empty also where it is not set.
+[[nodiscard]] std::string_view variable(const char* name);
+
 /// The words, quoted for a shell.
 [[nodiscard]] std::string quoted(const std::vector<std::string>& words);
 

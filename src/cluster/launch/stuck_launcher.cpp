@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "common/host/files.h"
+
 namespace fabricbench::cluster {
 namespace {
 
@@ -25,12 +27,7 @@ constexpr int kLooksSeconds = 5;          // between looks for hosts that are ou
 constexpr unsigned kResent = 7;           // packets, the last one after some 25 s, before a host counts as that
 constexpr milliseconds kSlowPause{2000};  // once it has ranks or daemons
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string text_of(const fs::path& path) { return host::read_text(path).value_or(""); }
 
 /// The words of a process, each followed by a blank, with one before them; just that of a process that is gone.
 std::string words_of(pid_t process) {

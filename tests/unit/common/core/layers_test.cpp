@@ -76,7 +76,7 @@ const std::map<std::string, Names> kMayInclude = {
       "common/measure", "common/engine", "common/programs", "cluster/pairs", "cluster/pairs/attribution",
       "cluster/pairs/planning", "cluster/pairs/report"}},
     {"cluster/import", {"common/core", "cluster/pairs"}},
-    {"cluster/launch", {"common/core", "common/record"}},
+    {"cluster/launch", {"common/core", "common/host", "common/record"}},
     {"cluster/run",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/hosts"}},
     {"cluster/command",
