@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/acceptance/outputs.h"
+#include "cluster/command/commands.h"
 #include "cluster/command/launch_files.h"
 #include "cluster/launch/job_output.h"
 #include "cluster/run/comparison.h"
