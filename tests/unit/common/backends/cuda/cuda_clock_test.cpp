@@ -128,7 +128,7 @@ TEST_F(CudaClockTest, HoldsWorkBehindItsGateOnEveryStream) {
 }
 
 TEST_F(CudaClockTest, KeepsTheLaunchOutOfWhatItMeasures) {
-  CudaClock clock({first_.view()});
+  CudaClock clock({first_.view()}, 1000);  // longer than the launch: the gate may have begun to wait before it
   wait();
   const auto slow_launch = [&] {
     clock.mark();
