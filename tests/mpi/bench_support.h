@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a Bench, and keeps what its sinks were told.
+// Measures rows, and keeps what its sinks were told.
 
 #include <memory>
 #include <string>
@@ -72,6 +72,19 @@ struct Result {
   return cases;
 }
 
+inline void measure_cases(Rig& rig, const Test& test, const std::vector<Case>& cases, Outputs& outputs,
+                          Totals* totals = nullptr) {
+  const Placed placed = place_processes(rig.world);
+  NicMeter nics(rig.team, placed, "mpi");
+  ProcessorMeter processors(rig.team, placed, rig.session.local_ranks(), false);
+  Context context;
+  context.seed = rig.options.seed.value_or(1);
+  const std::vector<CaseList> lists{{cases}};
+  Run run{rig.team, rig.options,   test,      rig.session,   lists, outputs,
+          context,  rig.heartbeat, rig.clock, rig.workspace, nics,  processors};
+  measure_rows(run, totals);
+}
+
 /// Measures `test` on the session's ranks.
 [[nodiscard]] inline Result run(const Options& options, Session& session, const Test& test,
                                 const std::vector<Case>& cases, Bytes pool_bytes = kPoolBytes) {
@@ -79,13 +92,9 @@ struct Result {
   Result result;
   Outputs outputs;
   if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(result.log));
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "mpi");
   Totals totals(rig.options);
-  Bench bench(rig.team, rig.options, test, session, rig.workspace, rig.meter, nics, rig.heartbeat,
-              options.seed.value_or(1), outputs, &totals);
   const Seconds began = now();
-  bench.measure_cases(cases);
+  measure_cases(rig, test, cases, outputs, &totals);
   result.took = now() - began;
   result.wrong_checks = totals.wrong_checks();
   result.wrong_data = totals.wrong_data();

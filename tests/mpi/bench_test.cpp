@@ -214,12 +214,8 @@ std::vector<Seconds> allowances(int local_ranks) {
     if (start % local_ranks == 0) seen.push_back(rig.heartbeat.longer_s());
     return 0.0;
   });
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "nccl");
   Outputs outputs;
-  Totals totals(rig.options);
-  Bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs, &totals)
-      .measure_cases(cases_of({16, 64}));
+  measure_cases(rig, sleeper, cases_of({16, 64}), outputs);
   return seen;
 }
 
@@ -392,11 +388,7 @@ TEST_F(Stopping, BeforeTheFirstEpochLeavesTheEstimates) {
   Log log;
   Outputs outputs;
   if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(log));
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "mpi");
-  Bench bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs,
-              nullptr);
-  EXPECT_THROW(bench.measure_cases(cases_of({64})), std::runtime_error);
+  EXPECT_THROW(measure_cases(rig, sleeper, cases_of({64}), outputs), std::runtime_error);
   static_cast<void>(outputs.abandon({}));
   ASSERT_EQ(log.rows.size(), rig.world.is_root() ? 1U : 0U);
   for (const Row& row : log.rows) {

@@ -18,8 +18,8 @@
 #include "cluster/sweep/steps.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/engine/stage.h"
 #include "common/engine/test_work.h"
+#include "common/measure/bench.h"
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/team.h"
@@ -38,9 +38,9 @@ constexpr Seconds kForEver = std::numeric_limits<double>::infinity();
 std::vector<std::string> agreed_names(const Run& run) {
   std::string text;
   for (const RankFacts& rank : run.context.ranks) text += fmt::format("rank {} on {}\n", rank.rank, rank.host);
-  std::istringstream lines(run.world.broadcast(text));
+  std::istringstream lines(run.world().broadcast(text));
   std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(run.world.size()));
+  names.reserve(static_cast<std::size_t>(run.world().size()));
   for (std::string line; std::getline(lines, line);) names.push_back(line);
   return names;
 }
@@ -87,9 +87,9 @@ class SweepRun {
 
 /// The source of steps, for the first endpoint.
 std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured) {
-  const Options& options = run.setup.options;
-  const int endpoints = run.world.size();
-  if (run.world.rank() != 0) return nullptr;
+  const Options& options = run.options;
+  const int endpoints = run.world().size();
+  if (run.world().rank() != 0) return nullptr;
   if (!options.find && measured.hosts.empty()) {
     return std::make_unique<ScheduledSteps>(Steps(options, endpoints, run.context.seed));
   }
@@ -106,16 +106,16 @@ Order order_of(const Step& step, const Flows& flows) {
 
 SweepRun::SweepRun(Run& run, const Measured& measured)
     : run_(run),
-      options_(run.setup.options),
-      self_(run.world.rank()),
-      endpoints_(run.world.size()),
+      options_(run.options),
+      self_(run.world().rank()),
+      endpoints_(run.world().size()),
       names_(agreed_names(run)),
       facts_(sweep_facts(run.context)),
-      communicator_(*run.world.split(0)),
+      communicator_(*run.world().split(0)),
       mailbox_(communicator_),
-      case_(run.setup.cases.front().cases.front()),
+      case_(run.cases.front().cases.front()),
       steps_(open_steps(run, measured)),
-      meter_(*run.setup.backend.session, run.workspace, mailbox_, options_, case_, [this] { collect(kFewReports); }),
+      meter_(run.session, run.workspace, mailbox_, options_, case_, [this] { collect(kFewReports); }),
       ledger_(
           names_, case_.size,
           [this](PairReading reading) {

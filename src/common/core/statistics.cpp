@@ -70,22 +70,12 @@ std::optional<Seconds> mean_step(std::span<const Epoch> epochs) {
   return steps == 0 ? std::nullopt : std::optional(sum / static_cast<double>(steps));
 }
 
-/// In two passes, relative to the least sample: exact if all are equal, and without cancellation against a large mean.
-Seconds deviation_of(std::span<const double> sorted) {
-  const auto count = static_cast<double>(sorted.size());
-  double above = 0;
-  for (const double sample : sorted) above += sample - sorted.front();
-  double squares = 0;
-  for (const double sample : sorted) squares += std::pow(sample - sorted.front() - above / count, 2);
-  return std::sqrt(squares / count);
-}
-
 void describe_distribution(std::vector<double> samples, Summary& summary) {
   summary.autocorrelation = sign_autocorrelation(samples);
   std::sort(samples.begin(), samples.end());
   summary.samples = static_cast<std::int64_t>(samples.size());
   summary.mean = mean(samples);
-  summary.standard_deviation = deviation_of(samples);
+  summary.standard_deviation = standard_deviation(samples);
   summary.min = samples.front();
   summary.p5 = quantile(samples, 0.05);
   summary.p95 = quantile(samples, 0.95);
@@ -133,6 +123,16 @@ double median(std::span<const double> values) {
 
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// In two passes, relative to the least value: exact if all are equal, and without cancellation against a large mean.
+double standard_deviation(std::span<const double> sorted) {
+  const auto count = static_cast<double>(sorted.size());
+  double above = 0;
+  for (const double sample : sorted) above += sample - sorted.front();
+  double squares = 0;
+  for (const double sample : sorted) squares += std::pow(sample - sorted.front() - above / count, 2);
+  return std::sqrt(squares / count);
 }
 
 double quantile(std::span<const double> sorted, double q) {

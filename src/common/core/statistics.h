@@ -49,6 +49,9 @@ void append_by_rank(const std::vector<std::vector<Seconds>>& more, std::vector<s
 /// The arithmetic mean. `values` is not empty.
 [[nodiscard]] double mean(std::span<const double> values);
 
+/// Of the values around their mean, over their number. `sorted` is ascending and not empty.
+[[nodiscard]] double standard_deviation(std::span<const double> sorted);
+
 /// The smallest value such that a share `q` of all values is not above it (nearest rank). `sorted` is ascending and not
 /// empty; 0 < q <= 1.
 [[nodiscard]] double quantile(std::span<const double> sorted, double q);

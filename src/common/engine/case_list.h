@@ -6,10 +6,9 @@
 #include "common/core/options.h"
 #include "common/core/session.h"
 #include "common/engine/sessions.h"
-#include "common/measure/operation.h"
+#include "common/measure/bench.h"
 #include "common/measure/test.h"
 #include "common/ranks/team.h"
-#include "common/record/row.h"
 
 namespace fabricbench {
 
@@ -28,12 +27,6 @@ struct GroupSizes {
   [[nodiscard]] int smallest() const;
 };
 [[nodiscard]] GroupSizes group_sizes(const Team& team, int local_ranks);
-
-/// The cases of one combination. Every group has the same number of cases.
-struct CaseList {
-  std::vector<Case> cases;
-  std::vector<Row> skipped;  ///< sizes that leave no element for some group, with the reason
-};
 
 /// Options that nccl-tests has for every collective and one of them has no use for.
 struct UnusedOptions {

@@ -13,6 +13,7 @@
 #include "common/core/wording.h"
 #include "common/engine/job.h"
 #include "common/engine/sessions.h"
+#include "common/engine/setup.h"
 #include "common/host/environment.h"
 #include "common/host/identity.h"
 #include "common/host/network.h"
@@ -118,6 +119,15 @@ int groups_at_once(const GroupFacts& group, const Counts& groups_on) {
   return most;
 }
 
+/// Adds the ports of the two processes of each pair, if they are known.
+void describe_all_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
+  const std::vector<LocalPort> ports = gather_on_first(world, own);
+  context.wire_rate = -world.max(-own.rate);
+  for (std::size_t first = 0; first + 1 < ports.size() && !ports[first].name.empty(); first += 2) {
+    describe_ports(ports[first], ports[first + 1], context.groups[first / 2]);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> distinct_hosts(const std::string& first, const std::string& second) {
@@ -136,6 +146,24 @@ Context context_of(const mpi::Communicator& world, const Job& job, const Options
   context.environment = host::communication_variables();
   context.timer_cost = timer_cost();
   context.started = std::time(nullptr);
+  return context;
+}
+
+Context describe_run(const Job& job, const Test& test, const Sessions& sessions, const Setup& setup) {
+  const mpi::Communicator& world = setup.team->world();
+  Context context = context_of(world, job, setup.options, setup.placed);
+  context.figure = test.traits().figure;
+  context.backend = setup.backend.name;
+  context.backend_reason = setup.backend.reason;
+  context.library = setup.backend.session->library();
+  context.nccl_version = setup.backend.session->nccl_version();
+  context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session, sessions);
+  context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
+  describe_traffic(test, context);
+  describe_all_ports(world, sessions.local_port(), context);
+  context.left_out_pairs = sessions.left_out_pairs();
+  context.notices = setup.notices;
+  context.time_means = test.traits().time_means;
   return context;
 }
 

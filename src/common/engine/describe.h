@@ -12,12 +12,17 @@ namespace fabricbench {
 
 struct Job;
 struct LocalPort;
+struct Setup;
 class Sessions;
 
 /// The part of the context that all programs have: command line, options, hosts, environment, and the time of this
 /// call. Collective over `world`, the processes that take part.
 [[nodiscard]] Context context_of(const mpi::Communicator& world, const Job& job, const Options& options,
                                  const Placed& placed);
+
+/// The context of a run of `setup` before it begins, on the first process. Collective. The caller adds the seed, the
+/// clock's error, and the program's facts about pairs.
+[[nodiscard]] Context describe_run(const Job& job, const Test& test, const Sessions& sessions, const Setup& setup);
 
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
 [[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session,

@@ -18,6 +18,7 @@
 #include "common/engine/conclusion.h"
 #include "common/engine/describe.h"
 #include "common/host/identity.h"
+#include "common/measure/bench.h"
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
@@ -79,7 +80,7 @@ class RoundWork final : public Work {
   [[nodiscard]] Context make_context() override {
     Context context;
     context.program = job().program.name;  // all that processes need that join in a later round
-    if (processes_) context = describe_run(*processes_, job(), test_, sessions_, *setup_);
+    if (processes_) context = describe_run(job(), test_, sessions_, *setup_);
     const Team team(world(), "", job().world.rank());
     context.hosts = placed_.hosts;
     context.ranks =
@@ -157,7 +158,7 @@ class RoundWork final : public Work {
     if (!is_first_) {
       relay_->add(std::make_unique<RelaySink>(report_, [this](const Ending& ending) { break_off(ending); }));
     }
-    stage_ = std::make_unique<Stage>(*processes_, job(), test_, *setup_, has_outputs() ? *outputs_ : *relay_);
+    stage_ = std::make_unique<Stage>(job(), test_, *setup_, has_outputs() ? *outputs_ : *relay_);
   }
   void run_round(const Context& context) {
     if (processes_) {
@@ -175,11 +176,7 @@ class RoundWork final : public Work {
     } catch (const std::exception& error) {
       stage_->fail(error);
     }
-    StageEnding ending = stage_->finish({});
-    report_.nics = std::move(ending.nics);
-    report_.processors = std::move(ending.processors);
-    report_.remarks = std::move(ending.remarks);
-    report_.memory_usage = std::move(ending.memory_usage);
+    report_.facts = stage_->finish({});
   }
   /// `ports`: by process. A rank in several pairs keeps the port that it has in the first of them.
   void describe_all_pairs(const std::vector<LocalPort>& ports, Context& context) const {
@@ -241,11 +238,8 @@ class RoundWork final : public Work {
       outputs_->record(row);
       totals_->add(row, test_.traits().name, test_.traits().figure);
     }
-    whole_.nics.add(report.nics);
-    whole_.processors.add(report.processors);
+    facts_.add(report.facts);
     on_gpus_.insert(on_gpus_.end(), report.on_gpus.begin(), report.on_gpus.end());
-    whole_.remarks.insert(whole_.remarks.end(), report.remarks.begin(), report.remarks.end());
-    if (!report.memory_usage.empty()) whole_.memory_usage = report.memory_usage;
     for (const std::string& notice : report.notices) {
       if (std::find(known_notices_.begin(), known_notices_.end(), notice) != known_notices_.end()) continue;
       known_notices_.push_back(notice);
@@ -254,8 +248,8 @@ class RoundWork final : public Work {
   }
   [[nodiscard]] Ending whole_ending(const Context& context) {
     constexpr std::size_t kMostNotices = 16;
-    whole_.ending = conclude(*totals_, context);
-    std::vector<std::string>& notes = whole_.ending.notes;
+    Ending ending = conclude(*totals_, context);
+    std::vector<std::string>& notes = ending.notes;
     Context on_gpus = context;  // `conclude` needs sessions that were opened after the context was made
     on_gpus.ranks = on_gpus_;
     const std::vector<std::string> slow = slow_memory(*totals_, on_gpus);
@@ -263,7 +257,8 @@ class RoundWork final : public Work {
     const std::vector<std::string> later =
         shortened(std::move(later_notices_), kMostNotices, "more notices of later rounds");
     notes.insert(notes.end(), later.begin(), later.end());
-    return std::move(whole_).whole();
+    facts_.add_to(ending);
+    return ending;
   }
 
   PairPlan plan_;
@@ -284,7 +279,7 @@ class RoundWork final : public Work {
 
   // On the first process:
   std::optional<Totals> totals_;
-  StageEnding whole_;
+  StageFacts facts_;
   std::vector<RankFacts> on_gpus_;
   std::vector<std::string> known_notices_;
   std::vector<std::string> later_notices_;

@@ -13,8 +13,6 @@
 #include "common/engine/pair_plan.h"
 #include "common/engine/stage.h"
 #include "common/measure/totals.h"
-#include "common/nic_counters/nic_meter.h"
-#include "common/processors/processor_report.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
 #include "common/watch/process_table.h"
@@ -24,10 +22,7 @@ namespace fabricbench {
 /// The results of a round of pairs, which its first process sends to the process that has the outputs.
 struct RoundReport {
   std::vector<std::string> notices;  ///< of the round's set-up
-  std::vector<std::string> remarks;
-  std::string memory_usage;
-  NicReport nics;
-  ProcessorReport processors;
+  StageFacts facts;
   std::vector<RankFacts> on_gpus;   ///< RDMA with GPU memory: rank, group, and the session's facts about its path
   std::vector<EpochRecord> epochs;  ///< empty in the first round, as are the rows: they go to the outputs directly
   std::vector<Row> rows;
@@ -35,8 +30,7 @@ struct RoundReport {
 
 template <typename Form, record::Of<RoundReport> Message>
 void describe(Form& form, Message& report) {
-  form.hidden(report.notices, report.remarks, report.memory_usage, report.nics, report.processors, report.on_gpus,
-              report.epochs, report.rows);
+  form.hidden(report.notices, report.facts, report.on_gpus, report.epochs, report.rows);
 }
 
 /// Replaces the outputs in all rounds but the first, and keeps the records until the process that has the outputs can

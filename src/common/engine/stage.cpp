@@ -1,28 +1,14 @@
 #include "common/engine/stage.h"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "common/core/clock.h"
 #include "common/engine/conclusion.h"
-#include "common/engine/describe.h"
 #include "common/host/identity.h"
-#include "common/measure/bench.h"
 #include "common/mpi/environment.h"
-#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 namespace {
-
-/// Adds the ports of the two processes of each pair, if they are known.
-void describe_all_ports(const mpi::Communicator& world, const LocalPort& own, Context& context) {
-  const std::vector<LocalPort> ports = gather_on_first(world, own);
-  context.wire_rate = -world.max(-own.rate);
-  for (std::size_t first = 0; first + 1 < ports.size() && !ports[first].name.empty(); first += 2) {
-    describe_ports(ports[first], ports[first + 1], context.groups[first / 2]);
-  }
-}
 
 /// What the watchdog says of this process, which it calls by its first rank and its host.
 Watched watched(const Setup& setup, const Outputs& outputs) {
@@ -45,59 +31,28 @@ std::vector<std::string> remarks_of(const Team& team, const Session& session) {
 
 }  // namespace
 
-void measure_rows(Run& run, Totals* totals) {
-  const Options& options = run.setup.options;
-  Session& session = *run.setup.backend.session;
-  Meter meter(*run.setup.team, session, run.clock, options, run.heartbeat);
-  Bench bench(*run.setup.team, options, run.test, session, run.workspace, meter, run.nics, run.heartbeat,
-              run.context.seed, run.outputs, totals);
-  std::size_t cases = 0;
-  for (const CaseList& list : run.setup.cases) cases += list.cases.size();
-  bench.announce(static_cast<std::int64_t>(cases) * std::max<std::int64_t>(options.cycles, 1));
-  for (std::int64_t cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
-    for (const CaseList& list : run.setup.cases) {
-      for (const Row& row : list.skipped) bench.skip(row);
-      bench.measure_cases(list.cases);
-    }
-  }
-  for (const host::Processor& processor : meter.processors()) run.processors.note(processor);
+void StageFacts::add(const StageFacts& later) {
+  nics.add(later.nics);
+  processors.add(later.processors);
+  remarks.insert(remarks.end(), later.remarks.begin(), later.remarks.end());
+  if (!later.memory_usage.empty()) memory_usage = later.memory_usage;
 }
 
-Ending StageEnding::whole() && {
+void StageFacts::add_to(Ending& ending) const {
   nics.add_to(ending);
   processors.add_to(ending);
-  ending.memory_usage = std::move(memory_usage);
+  ending.memory_usage = memory_usage;
   ending.notes.insert(ending.notes.end(), remarks.begin(), remarks.end());
-  return std::move(ending);
 }
 
-Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test, const Sessions& sessions,
-                     const Setup& setup) {
-  Context context = context_of(world, job, setup.options, setup.placed);
-  context.figure = test.traits().figure;
-  context.backend = setup.backend.name;
-  context.backend_reason = setup.backend.reason;
-  context.library = setup.backend.session->library();
-  context.nccl_version = setup.backend.session->nccl_version();
-  context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session, sessions);
-  context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
-  describe_traffic(test, context);
-  describe_all_ports(world, sessions.local_port(), context);
-  context.left_out_pairs = sessions.left_out_pairs();
-  context.notices = setup.notices;
-  context.time_means = test.traits().time_means;
-  return context;
-}
-
-Stage::Stage(const mpi::Communicator& world, const Job& job, const Test& test, Setup& setup, Outputs& outputs)
-    : world_(world),
-      job_(job),
+Stage::Stage(const Job& job, const Test& test, Setup& setup, Outputs& outputs)
+    : job_(job),
       test_(test),
       setup_(setup),
       outputs_(outputs),
-      clock_(world, host::clock_domain(), now),
-      clock_error_(world.max(clock_.error())) {
-  job.watchdog.meet(world, watched(setup, outputs));
+      clock_(setup.team->world(), host::clock_domain(), now),
+      clock_error_(setup.team->world().max(clock_.error())) {
+  job.watchdog.meet(setup.team->world(), watched(setup, outputs));
 }
 
 /// The session, which the watchdog asks for its state, may end next.
@@ -112,8 +67,8 @@ Run& Stage::begin(const Context& context) {
                      setup_.options.unalign, ranks);
   nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.interface);
   processors_.emplace(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
-  return run_.emplace(Run{world_, test_, setup_, outputs_, context, job_.watchdog.heartbeat(), clock_, *workspace_,
-                          *nics_, *processors_});
+  return run_.emplace(Run{team, setup_.options, test_, session, setup_.cases, outputs_, context,
+                          job_.watchdog.heartbeat(), clock_, *workspace_, *nics_, *processors_});
 }
 
 /// Gives up the operations in flight first. Releasing memory that a device still uses may take a minute, and the
@@ -124,25 +79,25 @@ void Stage::fail(const std::exception& error) {
   end_job(job_.program.name, error);
 }
 
-StageEnding Stage::finish(Ending ending) {
+StageFacts Stage::finish(const Ending& ending) {
   if (run_->has_abandoned) end_here(ending);
   Session& session = *setup_.backend.session;
-  StageEnding whole{std::move(ending), nics_->report(), processors_->report(), remarks_of(*setup_.team, session),
-                    session.memory_usage()};
+  StageFacts facts{nics_->report(), processors_->report(), remarks_of(*setup_.team, session), session.memory_usage()};
   run_.reset();
   processors_.reset();
   nics_.reset();
   workspace_.reset();
-  return whole;
+  return facts;
 }
 
 /// Ends a run in which messages were given up: MPI may still be busy with them, and could then neither synchronise nor
 /// finalize.
 void Stage::end_here(const Ending& ending) {
   constexpr Seconds kLongEnough = 30;  // for the first process to report
-  if (!world_.is_root()) sleep_for(kLongEnough);
+  const bool is_first = setup_.team->world().is_root();
+  if (!is_first) sleep_for(kLongEnough);
   outputs_.end(ending);
-  if (world_.is_root()) say(job_.program.name, ending.reason);
+  if (is_first) say(job_.program.name, ending.reason);
   mpi::abort(static_cast<ExitStatus>(ending.exit_status));
 }
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/engine/conclusion.h"
+#include "common/engine/describe.h"
 #include "common/engine/round_work.h"
+#include "common/measure/bench.h"
 #include "common/measure/totals.h"
 
 namespace fabricbench {
@@ -17,7 +19,7 @@ class RowsWork final : public TestWork {
 
  private:
   [[nodiscard]] Ending visit(Run& run) override {
-    Totals totals(run.setup.options);
+    Totals totals(run.options);
     measure_rows(run, &totals);
     return conclude(totals, run.context);
   }
@@ -43,11 +45,11 @@ void TestWork::set_up(Outputs& outputs) {
   setup_ = fabricbench::set_up(world(), job().world.rank(), test_, sessions_, std::move(job().options), whole);
   setup_.notices.insert(setup_.notices.begin(), notices_of_members().begin(), notices_of_members().end());
   outputs = open_outputs(world(), test_.traits().figure, setup_.options, job().make_judges);
-  stage_ = std::make_unique<Stage>(world(), job(), test_, setup_, outputs);
+  stage_ = std::make_unique<Stage>(job(), test_, setup_, outputs);
 }
 
 Context TestWork::make_context() {
-  Context context = describe_run(world(), job(), test_, sessions_, setup_);
+  Context context = describe_run(job(), test_, sessions_, setup_);
   context.seed = agreed_seed(world(), setup_.options);
   context.clock_error = stage_->clock_error();
   return context;
@@ -61,9 +63,9 @@ Ending TestWork::measure(const Context& context) {
   } catch (const std::exception& error) {
     stage_->fail(error);
   }
-  StageEnding with_facts = stage_->finish(std::move(ending));
+  stage_->finish(ending).add_to(ending);
   stage_.reset();
-  return std::move(with_facts).whole();
+  return ending;
 }
 
 }  // namespace fabricbench

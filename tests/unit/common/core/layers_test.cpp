@@ -34,7 +34,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"common/processors", {"common/core", "common/host", "common/mpi", "common/record", "common/ranks"}},
     {"common/measure",
      {"common/core", "common/host", "common/mpi", "common/record", "common/report", "common/ranks", "common/watch",
-      "common/nic_counters"}},
+      "common/nic_counters", "common/processors"}},
     {"common/backends/cuda", {"common/core"}},
     {"common/backends/nvml", {"common/core"}},
     {"common/backends/nccl", {"common/core", "common/backends/cuda", "common/backends/nccl_device"}},

@@ -39,19 +39,19 @@ RankFacts on_gpu(int rank, int pair) {
 TEST(RoundReport, ComesBackAsItWas) {
   RoundReport report;
   report.notices = {"a", "b"};
-  report.remarks = {"Rank 1 of host a received 2 messages twice"};
-  report.memory_usage = "10 MiB";
-  report.nics = {{nics_of("a", 1, 2)}, 77};
+  report.facts.remarks = {"Rank 1 of host a received 2 messages twice"};
+  report.facts.memory_usage = "10 MiB";
+  report.facts.nics = {{nics_of("a", 1, 2)}, 77};
   report.on_gpus.push_back(on_gpu(3, 5));
   report.epochs = {{.size = 8, .group = 5, .epoch = 3, .median = 1e-6, .samples = 4}};
   report.rows = {row_of(8, 5), row_of(16, 6)};
   const RoundReport back = record::unpack<RoundReport>(record::pack(report));
   EXPECT_EQ(back.notices, report.notices);
-  EXPECT_EQ(back.remarks, report.remarks);
-  EXPECT_EQ(back.memory_usage, report.memory_usage);
-  EXPECT_EQ(back.nics.least_bytes, 77U);
-  ASSERT_EQ(back.nics.hosts.size(), 1U);
-  EXPECT_EQ(record::pack(back.nics.hosts[0]), record::pack(report.nics.hosts[0]));
+  EXPECT_EQ(back.facts.remarks, report.facts.remarks);
+  EXPECT_EQ(back.facts.memory_usage, report.facts.memory_usage);
+  EXPECT_EQ(back.facts.nics.least_bytes, 77U);
+  ASSERT_EQ(back.facts.nics.hosts.size(), 1U);
+  EXPECT_EQ(record::pack(back.facts.nics.hosts[0]), record::pack(report.facts.nics.hosts[0]));
   ASSERT_EQ(back.epochs.size(), 1U);
   EXPECT_EQ(back.epochs[0].group, 5);
   EXPECT_EQ(back.epochs[0].epoch, 3);

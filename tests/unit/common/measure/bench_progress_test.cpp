@@ -1,6 +1,6 @@
 // What is told of a visit that takes long: the operations so far and the time left.
 
-#include "common/measure/visit_progress.h"
+#include "common/measure/bench_progress.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TEST(VisitProgress, DoesNotKnowItWhereOperationsAreNotCounted) {
 TEST(VisitProgress, EndsWithTheVisit) {
   Progress progress(ProgressForm::kOneLine);
   const Heartbeat heartbeat;
-  const VisitProgress telling(progress, heartbeat, "measurement 1 of 1", 10, 0);
+  const std::jthread telling = follow_visit(progress, heartbeat, "measurement 1 of 1", 10, 0);
 }
 
 }  // namespace
