@@ -25,6 +25,7 @@ constexpr std::size_t kCount = 2;
 ProcessGroup alone() {
   ProcessGroup group;
   group.devices = {0};
+  group.timeout = Options().timeout;
   group.broadcast = [](std::span<std::byte>) {};
   group.min = [](std::int64_t value) { return value; };
   return group;
@@ -51,7 +52,7 @@ double cost_ns(Operation operation) {
 
 void measure() {
   const auto library = std::make_shared<const Library>();
-  NcclSession session(library, alone(), Options{});
+  NcclSession session(library, alone(), NcclOptions{});
   Session& measured = session;
   const Buffers data(session, kCount * sizeof(float));
   std::byte* buffer = data.on(0).data();

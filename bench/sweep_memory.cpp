@@ -77,7 +77,7 @@ void report_all(const sweep::Step& step, Bytes size, sweep::Ledger& ledger, std:
 
 void run(int endpoints, std::int64_t rounds) {
   Options options = sweep_program("pairwise_bw", "").defaults;
-  options.rounds = rounds;
+  options.sweep.rounds = rounds;
   const Context context = context_of(endpoints, options);
   const Outputs outputs = open_outputs();
   outputs.begin(context);

@@ -10,8 +10,8 @@ using NcclDeviceAbsentTest = NcclTest;
 
 TEST_F(NcclDeviceAbsentTest, SaysWhatToBuildWith) {
   Options options = test_options();
-  options.device_implementation = 1;
-  options.registration = Registration::kSymmetric;
+  options.nccl.device_implementation = 1;
+  options.nccl.registration = Registration::kSymmetric;
   try {
     make_session(options);
     FAIL();

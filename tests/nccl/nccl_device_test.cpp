@@ -35,8 +35,8 @@ class NcclDeviceTest : public NcclTest {
  protected:
   static Options options_of(int implementation) {
     Options options = test_options();
-    options.registration = Registration::kSymmetric;
-    options.device_implementation = implementation;
+    options.nccl.registration = Registration::kSymmetric;
+    options.nccl.device_implementation = implementation;
     return options;
   }
 
@@ -44,12 +44,12 @@ class NcclDeviceTest : public NcclTest {
   std::unique_ptr<NcclSession> make_all_to_all(int implementation) {
     ProcessGroup group = group_of(world_);
     group.all_to_all = true;
-    return std::make_unique<NcclSession>(load_library(), group, options_of(implementation));
+    return std::make_unique<NcclSession>(load_library(), group, options_of(implementation).nccl);
   }
 
   Error error_of(const Options& options, bool all_to_all = false) {
     try {
-      all_to_all ? make_all_to_all(static_cast<int>(options.device_implementation)) : make_session(options);
+      all_to_all ? make_all_to_all(static_cast<int>(options.nccl.device_implementation)) : make_session(options);
     } catch (const Error& error) {
       return error;
     }
@@ -131,7 +131,7 @@ TEST_F(NcclDeviceTest, AllToAllCarriesBlocks) {
 TEST_F(NcclDeviceTest, RunsWithEveryNumberOfCtas) {
   for (const std::int64_t ctas : {1, 16, 128}) {
     Options options = options_of(1);
-    options.device_ctas = ctas;
+    options.nccl.device_ctas = ctas;
     const auto session = make_session(options);
     expect_sum(*session, DataType::kFloat, kCount, 0, true);
     EXPECT_NE(session->library().find("-D 1, " + std::to_string(ctas) + " CTAs"), std::string::npos);
@@ -171,7 +171,7 @@ TEST_F(NcclDeviceTest, DestroysItsDeviceCommunicators) {
 TEST_F(NcclDeviceTest, TakesSymmetricWindows) {
   for (const Registration kind : {Registration::kNone, Registration::kLocal}) {
     Options options = options_of(2);
-    options.registration = kind;
+    options.nccl.registration = kind;
     const Error error = error_of(options);
     EXPECT_EQ(error.status(), ExitStatus::kUsage);
     EXPECT_STREQ(error.what(), "-D 2: its kernels reach the buffers through symmetric windows; add -R 2");

@@ -26,9 +26,18 @@ inline int gpus_per_process() {
 
 inline std::shared_ptr<const Library> load_library() { return std::make_shared<const Library>(); }
 
+inline Options test_options() {
+  Options options;
+  options.timeout = 30;
+  return options;
+}
+
 /// All processes of the job, each with devices of its own.
-inline ProcessGroup group_of(const mpi::Communicator& world) {
+inline ProcessGroup group_of(const mpi::Communicator& world, const Options& options = test_options()) {
   ProcessGroup group;
+  group.datatypes = options.datatypes;
+  group.reductions = options.reductions;
+  group.timeout = options.timeout;
   group.process = world.rank();
   group.processes = world.size();
   group.devices.resize(static_cast<std::size_t>(gpus_per_process()));
@@ -42,17 +51,11 @@ inline ProcessGroup group_of(const mpi::Communicator& world) {
   return group;
 }
 
-inline Options test_options() {
-  Options options;
-  options.timeout = 30;
-  return options;
-}
-
 /// A session of the whole job.
 class NcclTest : public testing::Test {
  protected:
   std::unique_ptr<NcclSession> make_session(const Options& options = test_options(), bool choices_wanted = false) {
-    return std::make_unique<NcclSession>(load_library(), group_of(world_), options, choices_wanted);
+    return std::make_unique<NcclSession>(load_library(), group_of(world_, options), options.nccl, choices_wanted);
   }
 
   [[nodiscard]] int ranks() const { return world_.size() * gpus_per_process(); }

@@ -32,17 +32,17 @@ TEST_F(NcclOldLibraryTest, SaysWhatIsTooOldForEightBitFloats) {
 TEST_F(NcclOldLibraryTest, SaysWhatIsTooOldForAnOption) {
   const auto make = [this](const Options& options) { return make_session(options); };
   Options options = test_options();
-  options.registration = Registration::kLocal;
+  options.nccl.registration = Registration::kLocal;
   EXPECT_EQ(reason(make, options),
             "-R 1: NCCL 2.18.6 does not have buffer registration (ncclCommRegister); NCCL 2.19.0 and newer do");
-  options.registration = Registration::kSymmetric;
+  options.nccl.registration = Registration::kSymmetric;
   EXPECT_EQ(reason(make, options),
             "-R 2: NCCL 2.18.6 does not have symmetric windows (ncclCommWindowRegister); NCCL 2.27.0 and newer do");
   options = test_options();
-  options.cta_policy = 1;
+  options.nccl.cta_policy = 1;
   EXPECT_EQ(reason(make, options), "-x: NCCL 2.18.6 does not have a CTA policy; NCCL 2.27.0 and newer do");
   options = test_options();
-  options.device_implementation = 1;
+  options.nccl.device_implementation = 1;
   EXPECT_EQ(reason(make, options),
             "-D: NCCL 2.18.6 does not have a device API (ncclDevCommCreate); NCCL 2.28.0 and newer do");
 }

@@ -73,7 +73,7 @@ TEST_F(NcclSessionTest, SaysWhichGpuIsTooOldForEightBitFloats) {
   ProcessGroup group = group_of(world_);
   const auto min = group.min;
   group.min = [min](std::int64_t value) { return min(value == 90 ? 80 : value); };
-  const NcclSession session(load_library(), group, test_options());
+  const NcclSession session(load_library(), group, test_options().nccl);
   EXPECT_EQ(session.why_not(DataType::kF8e5m2, Reduction::kSum),
             "NCCL computes with f8e5m2 where the GPU has compute capability 9.0 or newer; here is one of 8.0");
   EXPECT_EQ(session.why_not(DataType::kBfloat16, Reduction::kSum), "");
@@ -84,7 +84,7 @@ TEST_F(NcclSessionTest, RefusesUnequalLibraries) {
   const auto min = group.min;
   group.min = [min](std::int64_t value) { return min(value == 22809 ? 21806 : value); };
   try {
-    const NcclSession session(load_library(), group, test_options());
+    const NcclSession session(load_library(), group, test_options().nccl);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kMissing);
@@ -129,7 +129,7 @@ TEST_F(NcclSessionTest, EndsWithARecordingAtOnce) {
 
 TEST_F(NcclSessionTest, WorksOnTheNullStreamWithoutRecording) {
   Options options = test_options();
-  options.null_stream = true;
+  options.nccl.null_stream = true;
   const auto session = make_session(options);
   EXPECT_EQ(session->recorder(), nullptr);
   const Buffers data(*session, kBytes);
@@ -141,7 +141,7 @@ TEST_F(NcclSessionTest, WorksOnTheNullStreamWithoutRecording) {
 
 TEST_F(NcclSessionTest, InitialisesInParallel) {
   Options options = test_options();
-  options.parallel_init = true;
+  options.nccl.parallel_init = true;
   const auto session = make_session(options);
   const Buffers data(*session, kBytes);
   set_first(*session, data, 2);
@@ -153,7 +153,7 @@ TEST_F(NcclSessionTest, InitialisesInParallel) {
 TEST_F(NcclSessionTest, RegistersBuffers) {
   for (const Registration kind : {Registration::kLocal, Registration::kSymmetric}) {
     Options options = test_options();
-    options.registration = kind;
+    options.nccl.registration = kind;
     const auto session = make_session(options);
     {
       const Buffers data(*session, kBytes);
@@ -176,9 +176,9 @@ TEST_F(NcclSessionTest, RegistersNothingUnasked) {
 
 TEST_F(NcclSessionTest, HandsTheCtaPolicyOn) {
   Options options = test_options();
-  options.cta_policy = 2;
+  options.nccl.cta_policy = 2;
   EXPECT_NO_THROW(make_session(options));
-  options.cta_policy = 9;
+  options.nccl.cta_policy = 9;
   try {
     make_session(options);
     FAIL() << "the library took policy 9";
@@ -206,14 +206,14 @@ TEST_F(NcclSessionTest, LeavesRoomOnTheDevice) {
   EXPECT_GT(alone, Bytes{0});
   ProcessGroup group = group_of(world_);
   group.sharing = 2;
-  const NcclSession shared(load_library(), group, test_options());
+  const NcclSession shared(load_library(), group, test_options().nccl);
   EXPECT_LE(shared.device_memory().value(), alone / 2);
 }
 
 TEST_F(NcclSessionTest, ReportsMemoryWhereAsked) {
   EXPECT_EQ(make_session()->memory_usage(), "");
   Options options = test_options();
-  options.memory_report = true;
+  options.nccl.memory_report = true;
   const auto session = make_session(options);
   {
     const Buffers data(*session, Bytes{8} << 20);

@@ -47,8 +47,8 @@ void take_options(Context& context, const TableOptions& wanted) {
   Options& options = context.options;
   for (const auto& [key, value] : context.option_values) set_if_it_shapes_tables(key, value, options);
   options.rdma.perftest_table = wanted.form == "perftest";
-  options.stats = wanted.stats;
-  options.quiet = true;
+  options.output.stats = wanted.stats;
+  options.output.quiet = true;
 }
 
 /// Hands the lines of a record to the sinks of a run, in the same order as the run did.

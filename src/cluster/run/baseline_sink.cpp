@@ -20,7 +20,7 @@ void fail(Ending& ending, ExitStatus status, std::string reason) {
 
 }  // namespace
 
-BaselineSink::BaselineSink(const Options& options)
+BaselineSink::BaselineSink(const ComparisonOptions& options)
     : record_file_(options.record_file), baseline_file_(options.baseline_file) {
   settings_.judgement.wanted = options.wanted_slowdown_percent / 100;
   settings_.allowed = options.allowed;

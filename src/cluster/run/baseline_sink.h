@@ -14,7 +14,7 @@ namespace fabricbench::baseline {
 class BaselineSink final : public Sink {
  public:
   /// Reads the baselines. Throws Error as read_baseline and check_writable do.
-  explicit BaselineSink(const Options& options);
+  explicit BaselineSink(const ComparisonOptions& options);
 
   void begin(const Context& context) override { recorder_.begin(context); }
   void record(const AnyRecord& record) override;

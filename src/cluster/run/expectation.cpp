@@ -412,7 +412,7 @@ std::vector<std::string> warnings_of(const Expectation& expectation) {
                   rows, rows == 1 ? "" : "s", named(*row), row->busbw / 1e9, row->limit / 1e9, expectation.links)};
 }
 
-ExpectationSink::ExpectationSink(const Options& options)
+ExpectationSink::ExpectationSink(const ExpectationOptions& options)
     : settings_{options.expected_percent / 100, options.line_rate_gbit_per_s * kBytesPerGigabit},
       strict_(options.strict) {
   if (!options.preset.empty())

@@ -96,7 +96,7 @@ struct ExpectationSettings {
 class ExpectationSink final : public Sink {
  public:
   /// Reads the preset. Throws Error as find_preset and read_preset do.
-  explicit ExpectationSink(const Options& options);
+  explicit ExpectationSink(const ExpectationOptions& options);
 
   void begin(const Context& context) override { context_ = context; }
   void record(const AnyRecord& record) override;

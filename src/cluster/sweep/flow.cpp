@@ -53,7 +53,7 @@ FlowMeter::FlowMeter(Session& session, Workspace& workspace, mpi::Mailbox& mailb
       between_(std::move(between)),
       first_(workspace),
       spaces_(std::make_unique<std::vector<Space>>()) {
-  session_.limit_waits(options_.pair_timeout);
+  session_.limit_waits(options_.sweep.pair_timeout);
   first_.use(case_.datatype, case_.reduction);
   spaces_->push_back(make_space(nullptr));
 }
@@ -76,7 +76,7 @@ StepResult FlowMeter::measure(const Flows& flows, bool pings, Seconds deadline) 
   } catch (const TimedOut&) {
     give_up(open);
     result.status = ReadingStatus::kTimeout;
-    result.reason = fmt::format("no answer within {} s (--pair-timeout); {} had arrived", options_.pair_timeout,
+    result.reason = fmt::format("no answer within {} s (--pair-timeout); {} had arrived", options_.sweep.pair_timeout,
                                 counted(result.windows.size(), "window"));
     result.windows.clear();
   }

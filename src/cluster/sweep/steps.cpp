@@ -31,11 +31,13 @@ cluster::Outcome outcome_of(ReadingStatus status) {
 }  // namespace
 
 SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed) {
-  return {options.schedule, endpoints, seed, static_cast<int>(options.rounds), static_cast<int>(options.concurrent)};
+  return {options.sweep.schedule, endpoints, seed, static_cast<int>(options.sweep.rounds),
+          static_cast<int>(options.concurrent)};
 }
 
 Steps::Steps(const Options& options, int endpoints, std::uint64_t seed)
-    : schedule_(plan_of(options, endpoints, seed)), per_round_(options.schedule == ScheduleKind::kShift ? 1 : 2) {}
+    : schedule_(plan_of(options, endpoints, seed)),
+      per_round_(options.sweep.schedule == ScheduleKind::kShift ? 1 : 2) {}
 
 Step Steps::step(std::int64_t number) const {
   Step step;
@@ -72,19 +74,19 @@ std::vector<Flows> flows_of_all(const Step& step, int endpoints) {
 cluster::SweepPlan sweep_plan_of(const Options& options, int endpoints, std::uint64_t seed) {
   cluster::SweepPlan plan;
   plan.schedule = plan_of(options, endpoints, seed);
-  plan.find = options.find;
+  plan.find = options.sweep.find;
   plan.both_directions = true;
-  plan.tolerance = options.tolerance;
+  plan.tolerance = options.sweep.tolerance;
   const bool is_given = options.has_given({"rounds"});
-  const auto rounds = static_cast<int>(options.rounds);
-  if (!options.find || is_given) {
+  const auto rounds = static_cast<int>(options.sweep.rounds);
+  if (!options.sweep.find || is_given) {
     cluster::limit_rounds(plan, rounds == 0 ? cluster::SweepPlan::kAllPairs : rounds);
   }
   return plan;
 }
 
 std::int64_t most_rounds(const Options& options, int endpoints) {
-  if (!options.find) return Schedule(plan_of(options, endpoints, 0)).rounds();
+  if (!options.sweep.find) return Schedule(plan_of(options, endpoints, 0)).rounds();
   const cluster::SweepPlan plan = sweep_plan_of(options, endpoints, 0);
   SchedulePlan schedule = plan.schedule;
   schedule.rounds = std::max(plan.most_rounds, plan.most_rounds_for_groups);
@@ -128,7 +130,7 @@ void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, c
   if (knows_any) return;
   throw UsageError(fmt::format(
       "--measured {}: its {} hosts, {} first, include none of this job's, {} first; use the same host names in both",
-      options_.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
+      options_.sweep.measured_file, measured.hosts.size(), measured.hosts.front(), endpoints.front().name));
 }
 
 /// If hosts have several endpoints, bandwidths within a host are not compared with those between hosts.
@@ -148,7 +150,7 @@ void PlannedSteps::group_by_host(const std::vector<NamedEndpoint>& endpoints) {
 
 cluster::Verdict PlannedSteps::judged() const {
   cluster::VerdictSettings settings;
-  settings.tolerance = options_.tolerance;
+  settings.tolerance = options_.sweep.tolerance;
   return cluster::judge(sweep_, settings);
 }
 
@@ -159,7 +161,7 @@ void PlannedSteps::plan_round() {
     meeting = {endpoint_of_[static_cast<std::size_t>(meeting.first)],
                endpoint_of_[static_cast<std::size_t>(meeting.second)]};
   }
-  if (options_.find && !round_.meetings.empty()) tell_({round_.number, round_.meetings.size(), round_.why});
+  if (options_.sweep.find && !round_.meetings.empty()) tell_({round_.number, round_.meetings.size(), round_.why});
 }
 
 std::optional<Step> PlannedSteps::next() {
@@ -192,7 +194,7 @@ void PlannedSteps::note(const PairReading& reading) {
 }
 
 std::optional<SweepVerdict> PlannedSteps::verdict() {
-  if (!options_.find) return std::nullopt;
+  if (!options_.sweep.find) return std::nullopt;
   const cluster::Verdict verdict = judged();
   SweepVerdict report = reported(verdict, sweep_, round_.why);
   if (host_of_.size() <= kMostDrawn) {

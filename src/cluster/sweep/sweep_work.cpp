@@ -90,7 +90,7 @@ std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured)
   const Options& options = run.options;
   const int endpoints = run.world().size();
   if (run.world().rank() != 0) return nullptr;
-  if (!options.find && measured.hosts.empty()) {
+  if (!options.sweep.find && measured.hosts.empty()) {
     return std::make_unique<ScheduledSteps>(Steps(options, endpoints, run.context.seed));
   }
   std::vector<NamedEndpoint> named;
@@ -126,7 +126,7 @@ SweepRun::SweepRun(Run& run, const Measured& measured)
           },
           options_.min_bandwidth_gb_per_s * 1e9),
       own_(endpoints_),
-      progress_(progress_form(is_first(), options_.progress)) {}
+      progress_(progress_form(is_first(), options_.output.progress)) {}
 
 Ending SweepRun::run() {
   host::NicTotal total;
@@ -149,7 +149,7 @@ void SweepRun::lead() {
     const std::optional<Step> step = steps_->next();
     if (!step) break;
     order(*step);
-    const Seconds deadline = now() + options_.pair_timeout;
+    const Seconds deadline = now() + options_.sweep.pair_timeout;
     carry_out(order_of(*step, sweep::flows_of(*step, self_)), deadline);
     collect_all(deadline, *step);
     ++done;
@@ -168,7 +168,7 @@ void SweepRun::follow() {
   while (true) {
     const auto order = unpacked<Order>(*mailbox_.wait(0, kGo, kForEver));
     if (order.step < 0) return;
-    carry_out(order, now() + options_.pair_timeout);
+    carry_out(order, now() + options_.sweep.pair_timeout);
   }
 }
 
@@ -248,7 +248,7 @@ void SweepRun::collect_all(Seconds deadline, const Step& step) {
       throw Error(ExitStatus::kTimeout,
                   fmt::format("no report of round {} within {} s from {}: the process, its host or its network has "
                               "died or hangs; earlier readings are in the output",
-                              step.round, options_.pair_timeout + kGrace, ledger_.missing()));
+                              step.round, options_.sweep.pair_timeout + kGrace, ledger_.missing()));
     }
     backoff.rest();
   }
@@ -265,11 +265,11 @@ void SweepRun::finish() {
   run_.has_abandoned = outcome.has_abandoned;
   carried_ = outcome.carried;
   report_endpoints();
-  if (static_cast<std::size_t>(endpoints_) <= kMostDrawn || !options_.matrix_csv_file.empty()) report_matrix();
+  if (static_cast<std::size_t>(endpoints_) <= kMostDrawn || !options_.sweep.matrix_csv_file.empty()) report_matrix();
 }
 
 mpi::Mailbox::Message SweepRun::mail_of(int endpoint, int subject) {
-  auto mail = mailbox_.wait(endpoint, subject, now() + options_.pair_timeout + kGrace);
+  auto mail = mailbox_.wait(endpoint, subject, now() + options_.sweep.pair_timeout + kGrace);
   if (mail) return std::move(*mail);
   throw Error(ExitStatus::kTimeout,
               fmt::format("{} has not sent its part of the result; the readings are in the output",
@@ -307,7 +307,7 @@ Ending SweepRun::conclude() const {
   Ending ending = ledger_.ending();
   if (steps_->taken_over() > 0) {
     ending.notes.push_back(fmt::format("{} readings of {} were taken over; the table does not count them",
-                                       steps_->taken_over(), options_.measured_file));
+                                       steps_->taken_over(), options_.sweep.measured_file));
   }
   if (!verdict_) return ending;
   run_.outputs.record(*verdict_);
@@ -332,9 +332,9 @@ Ending SweepRun::conclude() const {
 Ending measure_pairs(Run& run, const Measured& measured) { return SweepRun(run, measured).run(); }
 
 void check(const Placed& placed, Level level, int processes, const Options& options) {
-  if (options.gpus > 1) {
+  if (options.nccl.gpus > 1) {
     throw UsageError(fmt::format("-g {}: a sweep has one GPU a process; leave it out, and start a process for each GPU",
-                                 options.gpus));
+                                 options.nccl.gpus));
   }
   if (processes < 2) {
     throw UsageError("a sweep pairs ranks, and there is one; start more, such as mpirun -np 2");
@@ -349,9 +349,10 @@ void check(const Placed& placed, Level level, int processes, const Options& opti
 /// job. Throws UsageError, the same on every process, for fewer than two processes or several GPUs per process.
 Members choose_endpoints(const mpi::Communicator& job, const Options& options) {
   const Placed placed = place_processes(job);
-  const Level level = options.level != Level::kAuto ? options.level : (placed.hosts > 1 ? Level::kHost : Level::kRank);
+  const Level level =
+      options.sweep.level != Level::kAuto ? options.sweep.level : (placed.hosts > 1 ? Level::kHost : Level::kRank);
   check(placed, level, job.size(), options);
-  if (!options.measured_file.empty() && level != Level::kHost && job.size() > placed.hosts) {
+  if (!options.sweep.measured_file.empty() && level != Level::kHost && job.size() > placed.hosts) {
     throw UsageError(
         "--measured continues a sweep over hosts, but several ranks of one host take part; write --level host");
   }
@@ -387,7 +388,7 @@ class SweepWork final : public TestWork {
 };
 
 Measured measured_earlier(const Job& job) {
-  const std::string& file = job.options.measured_file;
+  const std::string& file = job.options.sweep.measured_file;
   if (file.empty()) return {};
   return on_first_process(job.world, [&] { return read_measured(file); });
 }

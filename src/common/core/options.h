@@ -67,6 +67,77 @@ struct GivenOption {
 /// The time for all measurements of --quick together.
 inline constexpr Seconds kQuickTime = 2;
 
+/// TCP, where it is measured.
+struct TcpOptions {
+  std::int64_t streams = 1;  ///< TCP connections between two ranks
+  std::string interface;     ///< name or address of the TCP interface; empty: the one that reaches the peer
+};
+
+/// NCCL and its GPUs; names and short options are nccl-tests'.
+struct NcclOptions {
+  std::int64_t threads = 1;
+  std::int64_t gpus = 1;  ///< per thread
+  bool parallel_init = false;
+  bool null_stream = false;
+  std::int64_t graph_launches = 0;  ///< -G; 0: no graph
+  Registration registration = Registration::kNone;
+  bool one_sided = false;                  ///< messages by NCCL's puts into the peer's memory, with signals
+  std::int64_t cta_policy = -1;            ///< NCCL's number; -1: the library's choice
+  std::int64_t device_implementation = 0;  ///< -D; 0: the library's host interface
+  std::int64_t device_ctas = 16;
+  bool memory_report = false;
+};
+
+/// Sweeps over pairs.
+struct SweepOptions {
+  ScheduleKind schedule = ScheduleKind::kCircle;
+  Level level = Level::kAuto;
+  std::int64_t rounds = 0;    ///< maximum number of rounds of a sweep; 0: all
+  bool find = false;          ///< whether to plan rounds one by one until the slow hosts are known
+  double tolerance = 0.05;    ///< share by which a rate may fall below the expected one
+  std::string measured_file;  ///< readings of an earlier job of the same sweep; empty: none
+  Seconds pair_timeout = 10;  ///< for one round of a pair
+  std::string matrix_csv_file;
+};
+
+/// What ranks send to each other in alltoallv.
+struct TrafficOptions {
+  double spread = 1;  ///< how strongly a rank's share grows with its distance, 0 to 1
+  std::string matrix_file;
+  double matrix_scale = 1;
+  bool summary = false;  ///< print what each rank sends and receives below every row
+};
+
+/// The comparison with a baseline.
+struct ComparisonOptions {
+  std::string record_file;             ///< baseline that this run is added to; empty: none
+  std::string baseline_file;           ///< baseline that this run is compared with; empty: none
+  std::vector<std::string> allowed;    ///< keys of its identity that may differ
+  double wanted_slowdown_percent = 5;  ///< that the comparison has to be able to see
+};
+
+/// What is expected of a run: by its links, and by published figures.
+struct ExpectationOptions {
+  double expected_percent = 0;      ///< of what the links allow, which the largest figures have to reach; 0: none
+  double line_rate_gbit_per_s = 0;  ///< of each NIC; 0: as the system reports it
+  std::string preset;               ///< name or file of published figures to compare with; empty: none
+  bool strict = false;              ///< whether they are required
+};
+
+/// What is written, and where.
+struct OutputOptions {
+  std::string json_file;
+  std::string csv_file;
+  std::string nccl_tests_json_file;
+  bool force = false;
+  std::string label;  ///< what the user calls this run; only written to its records
+  bool samples = false;
+  bool stats = false;
+  bool timestamps = false;
+  bool quiet = false;
+  bool progress = false;
+};
+
 /// Everything that a command line can set.
 struct Options {
   SizeRange sizes{Bytes{32} << 20, Bytes{32} << 20, Bytes{1} << 20, 2};
@@ -89,7 +160,9 @@ struct Options {
   RankAggregate average = RankAggregate::kMax;
   Blocking blocking = Blocking::kNone;
   bool report_cpu_time = false;
-  Seconds timeout = 300;  ///< 0: no limit
+  bool per_iteration = false;           ///< -I
+  std::int64_t per_iteration_skip = 0;  ///< -K
+  Seconds timeout = 300;                ///< 0: no limit
   StallAction stall_action = StallAction::kEnd;
 
   BufferPolicy buffers = BufferPolicy::kSame;
@@ -102,68 +175,28 @@ struct Options {
 
   std::string backend = "auto";
   MemoryKind memory = MemoryKind::kAuto;
-  std::string pairs;         ///< which ranks exchange messages, see choose_pairs; empty: the default
-  std::int64_t window = 64;  ///< messages in flight at once
-  std::int64_t streams = 1;  ///< TCP connections between two ranks
-  std::string interface;     ///< name or address of the TCP interface; empty: the one that reaches the peer
-  ScheduleKind schedule = ScheduleKind::kCircle;
-  Level level = Level::kAuto;
-  std::int64_t rounds = 0;      ///< maximum number of rounds of a sweep; 0: all
-  std::int64_t concurrent = 0;  ///< maximum number of pairs measured at the same time; 0: no limit
-  bool find = false;            ///< whether to plan rounds one by one until the slow hosts are known
-  double tolerance = 0.05;      ///< share by which a rate may fall below the expected one
-  std::string measured_file;    ///< readings of an earlier job of the same sweep; empty: none
-  Seconds pair_timeout = 10;    ///< for one round of a pair
-  std::string matrix_csv_file;
-  std::string split;  ///< rule that divides processes into groups, such as `MOD 2`; empty: one group
-  std::int64_t threads = 1;
-  std::int64_t gpus = 1;               ///< per thread
+  std::string pairs;                   ///< which ranks exchange messages, see choose_pairs; empty: the default
+  std::int64_t window = 64;            ///< messages in flight at once
+  std::int64_t concurrent = 0;         ///< maximum number of pairs measured at the same time; 0: no limit
+  std::string split;                   ///< rule that divides processes into groups, such as `MOD 2`; empty: one group
   std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
-  std::int64_t graph_launches = 0;     ///< -G; 0: no graph
-  Registration registration = Registration::kNone;
-  bool one_sided = false;        ///< messages by NCCL's puts into the peer's memory, with signals
-  std::int64_t cta_policy = -1;  ///< NCCL's number; -1: the library's choice
-  bool parallel_init = false;
-  bool null_stream = false;
-  std::int64_t device_implementation = 0;  ///< -D; 0: the library's host interface
-  std::int64_t device_ctas = 16;
-  bool memory_report = false;
-  bool per_iteration = false;           ///< -I
-  std::int64_t per_iteration_skip = 0;  ///< -K
+  double min_bandwidth_gb_per_s = 0;   ///< for the average busbw of the slowest group or pair; 0: not required
 
-  double spread = 1;  ///< alltoallv: how strongly a rank's share grows with its distance, 0 to 1
-  std::string matrix_file;
-  double matrix_scale = 1;
-  bool traffic_summary = false;  ///< alltoallv: print what each rank sends and receives below every row
-
-  std::string json_file;
-  std::string record_file;             ///< baseline that this run is added to; empty: none
-  std::string baseline_file;           ///< baseline that this run is compared with; empty: none
-  std::vector<std::string> allowed;    ///< keys of its identity that may differ
-  double wanted_slowdown_percent = 5;  ///< that the comparison has to be able to see
-  double expected_percent = 0;         ///< of what the links allow, which the largest figures have to reach; 0: none
-  double line_rate_gbit_per_s = 0;     ///< of each NIC; 0: as the system reports it
-  std::string preset;                  ///< name or file of published figures to compare with; empty: none
-  bool strict = false;                 ///< whether they are required
-  std::string label;                   ///< what the user calls this run; only written to its records
-  std::string csv_file;
-  std::string nccl_tests_json_file;
-  bool force = false;
-  bool samples = false;
-  bool stats = false;
-  bool timestamps = false;
-  bool quiet = false;
-  bool progress = false;
-  double min_bandwidth_gb_per_s = 0;  ///< for the average busbw of the slowest group or pair; 0: not required
-
+  TcpOptions tcp;
+  NcclOptions nccl;
+  SweepOptions sweep;
+  TrafficOptions traffic;
+  ComparisonOptions comparison;
+  ExpectationOptions expectation;
+  OutputOptions output;
   RdmaOptions rdma;
 
   std::vector<GivenOption> given;  ///< options set by the command line or the environment
 
   /// Whether an output has more than the table: each host, and the choices of the library.
   [[nodiscard]] bool keeps_records() const {
-    return !json_file.empty() || !record_file.empty() || !baseline_file.empty() || expected_percent > 0 ||
-           !preset.empty();
+    return !output.json_file.empty() || !comparison.record_file.empty() || !comparison.baseline_file.empty() ||
+           expectation.expected_percent > 0 || !expectation.preset.empty();
   }
   /// Whether any of these options was given; `keys` are keys of options.
   [[nodiscard]] bool has_given(std::initializer_list<std::string_view> keys) const {

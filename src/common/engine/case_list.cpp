@@ -119,7 +119,7 @@ void adapt_options(const Test& test, Options& options, std::vector<std::string>&
   }
   if (!test.traits().has_root) options.root = 0;
   if (is_of_pairs(test.traits().figure)) {
-    options.split = options.gpus > 1 ? "DIV 1" : "DIV 2";  // members are ordered pair by pair
+    options.split = options.nccl.gpus > 1 ? "DIV 1" : "DIV 2";  // members are ordered pair by pair
     if (test.windows() != nullptr) options.aggregated = first_window(test, options);
     // The first rank times latencies and one-way windows, as in OSU and perftest.
     if (test.traits().figure != Figure::kBothWays) options.average = RankAggregate::kRank0;

@@ -68,11 +68,11 @@ std::string read_pairs(const std::string& path) {
 
 /// The number of ranks of a process: 1, or 2 if the process drives both GPUs of its pair.
 int ranks_of_process(const Options& options) {
-  if (options.gpus <= 2) return static_cast<int>(options.gpus);
+  if (options.nccl.gpus <= 2) return static_cast<int>(options.nccl.gpus);
   throw UsageError(
       fmt::format("-g {}: a process drives the two GPUs of a pair, not more; write -g 2, or leave out -g "
                   "and start a process for each GPU",
-                  options.gpus));
+                  options.nccl.gpus));
 }
 
 /// Checks -g 2: each pair must consist of the two ranks of one process.

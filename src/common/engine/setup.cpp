@@ -48,7 +48,8 @@ constexpr const char* kStandardOutput = "-";  // as the name of an output file
 
 /// Whether a file of results goes to standard output, so that the table has to go elsewhere.
 bool takes_standard_output(const Options& options) {
-  const auto named = {options.json_file, options.csv_file, options.nccl_tests_json_file, options.matrix_csv_file};
+  const auto named = {options.output.json_file, options.output.csv_file, options.output.nccl_tests_json_file,
+                      options.sweep.matrix_csv_file};
   return std::find(named.begin(), named.end(), kStandardOutput) != named.end();
 }
 
@@ -69,30 +70,30 @@ Outputs open_own_outputs(Figure figure, const Options& options, const MakeJudges
     if (std::find(made.begin(), made.end(), path) != made.end()) {
       throw UsageError(fmt::format("'{}' is given for two outputs; give each its own file", path));
     }
-    for (const std::string& kept : {options.record_file, options.baseline_file}) {
+    for (const std::string& kept : {options.comparison.record_file, options.comparison.baseline_file}) {
       if (!same_file(path, kept)) continue;
       throw UsageError(fmt::format("'{}' is a baseline, which an output would overwrite; give another file", path));
     }
-    OutputFile file = path == kStandardOutput ? OutputFile::standard_output() : OutputFile(path, options.force);
+    OutputFile file = path == kStandardOutput ? OutputFile::standard_output() : OutputFile(path, options.output.force);
     made.push_back(path);
     return file;
   };
   try {
     Outputs outputs;
     outputs.add(table_of(figure, options));
-    if (!options.csv_file.empty()) outputs.add(std::make_unique<CsvSink>(open(options.csv_file)));
-    if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
+    if (!options.output.csv_file.empty()) outputs.add(std::make_unique<CsvSink>(open(options.output.csv_file)));
+    if (const std::string& path = options.output.nccl_tests_json_file; !path.empty()) {
       outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
     }
     for (std::unique_ptr<Sink>& judge : make_judges(figure, options)) outputs.add(std::move(judge));
-    if (const std::string& path = options.matrix_csv_file; !path.empty()) {
+    if (const std::string& path = options.sweep.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
     }
     // The last one, so that its end tells whether the others could be written.
-    if (!options.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.json_file)));
+    if (!options.output.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.output.json_file)));
     return outputs;
   } catch (const Error&) {
-    if (!options.force) std::for_each(made.begin(), made.end(), remove_made);
+    if (!options.output.force) std::for_each(made.begin(), made.end(), remove_made);
     throw;
   }
 }
@@ -103,7 +104,7 @@ std::string read_matrix(const std::string& path) {
   return *text;
 }
 
-Traffic agreed_traffic(const mpi::Communicator& world, const Options& options) {
+Traffic agreed_traffic(const mpi::Communicator& world, const TrafficOptions& options) {
   if (options.matrix_file.empty()) return Traffic(options.spread);
   const std::string matrix = on_first_process(world, [&] { return read_matrix(options.matrix_file); });
   return {world.broadcast(matrix), options.matrix_scale};
@@ -163,7 +164,7 @@ void check_ranks(const Test& test, const Options& options, const GroupSizes& gro
 
 /// A traffic matrix determines the only size.
 void take_size_of_matrix(const Test& test, Setup& setup) {
-  if (setup.options.matrix_file.empty()) return;
+  if (setup.options.traffic.matrix_file.empty()) return;
   Bytes most = 0;
   for (const int ranks : setup.groups.ranks) {
     const Layout layout = test.layout({}, ranks);
@@ -208,7 +209,7 @@ void add(std::vector<std::string>& notices, const std::vector<std::string>& more
 void note_session(Setup& setup) {
   add(setup.notices, setup.backend.notices);
   const std::string why_not = setup.backend.session->why_no_choices();
-  const bool wanted = setup.options.stats || (setup.options.keeps_records() && setup.backend.name == "nccl");
+  const bool wanted = setup.options.output.stats || (setup.options.keeps_records() && setup.backend.name == "nccl");
   if (wanted && !why_not.empty()) {
     setup.notices.push_back(fmt::format("Algorithm, protocol and channels are not known: {}", why_not));
   }
@@ -339,7 +340,7 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   note_session(setup);
   keep_to_most_bytes(setup);
   setup.groups = group_sizes(*setup.team, session.local_ranks());
-  test.use(agreed_traffic(world, setup.options));
+  test.use(agreed_traffic(world, setup.options.traffic));
   check_ranks(test, setup.options, setup.groups);
   take_size_of_matrix(test, setup);
   const std::vector<Combination> combinations =

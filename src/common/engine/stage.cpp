@@ -65,7 +65,7 @@ Run& Stage::begin(const Context& context) {
   const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
   workspace_.emplace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
                      setup_.options.unalign, ranks);
-  nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.interface);
+  nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.tcp.interface);
   processors_.emplace(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
   return run_.emplace(Run{team, setup_.options, test_, session, setup_.cases, outputs_, context,
                           job_.watchdog.heartbeat(), clock_, *workspace_, *nics_, *processors_});

@@ -287,7 +287,7 @@ class Bench {
   }
   /// Runs one operation during which the library reports its choice of algorithm. Timed operations are not observed.
   void observe(Subject& subject) {
-    if (!options_.stats && !options_.keeps_records()) return;
+    if (!options_.output.stats && !options_.keeps_records()) return;
     ChoiceObserver* const choices = run_.session.choices();
     if (choices != nullptr) choices->observe(true);
     check_if_all(subject, subject.operation.run_once());
@@ -334,7 +334,7 @@ class Bench {
         (subjects[i].which().in_place ? row.in_place : row.out_of_place) = conclude(run_, subjects[i]);
       } while (++i < subjects.size() && in_one_row(leading, subjects[i]));
       row.finished = std::time(nullptr);
-      if (options_.traffic_summary) row.traffic = leading.operation.traffic();
+      if (options_.traffic.summary) row.traffic = leading.operation.traffic();
       rows.push_back(std::move(row));
     }
     const std::string own = run_.team.group().is_root() ? record::pack(rows) : "";

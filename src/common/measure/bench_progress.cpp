@@ -66,7 +66,7 @@ double times_as_long(std::span<const Subject> rest, const Case& measured) {
 }
 
 BenchProgress::BenchProgress(const Run& run, const Planner& planner)
-    : run_(run), planner_(planner), progress_(progress_form(run.world().is_root(), run.options.progress)) {}
+    : run_(run), planner_(planner), progress_(progress_form(run.world().is_root(), run.options.output.progress)) {}
 
 void BenchProgress::announce(std::int64_t cases) const {
   if (!run_.world().is_root() || run_.options.iterations) return;

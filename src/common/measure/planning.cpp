@@ -45,7 +45,7 @@ Planner::Planner(const Options& options, const Test& test, Seconds lap_cost)
       lap_cost_(lap_cost) {}
 
 VisitPlan Planner::first_plan(std::int64_t window) const {
-  VisitPlan plan{.warmup = options_.warmup, .launches = options_.graph_launches, .gapless = is_gapless_};
+  VisitPlan plan{.warmup = options_.warmup, .launches = options_.nccl.graph_launches, .gapless = is_gapless_};
   if (!options_.iterations) return plan;
   if (is_stream_) {  // the iterations of -n are the messages of one window, as are those of a warm-up that was given
     if (options_.has_given({"warmup_iters"})) plan.warmup = (plan.warmup + window - 1) / window;

@@ -250,7 +250,7 @@ Measurement conclude(const Run& run, Subject& subject) {
   if (run.options.per_iteration) {
     measured.iteration_times = iteration_times(all_samples(epochs), run.options.per_iteration_skip);
   }
-  if (run.options.samples) measured.samples = all_samples(epochs);
+  if (run.options.output.samples) measured.samples = all_samples(epochs);
   return measured;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -76,12 +77,13 @@ Enum choose(std::string_view text, std::string_view what) {
 /// The part of the options with a given member.
 template <typename Part, typename AnyOptions>
 auto& part_of(AnyOptions& options) {
-  if constexpr (std::is_same_v<Part, SizeRange>) {
-    return options.sizes;
-  } else if constexpr (std::is_same_v<Part, RdmaOptions>) {
-    return options.rdma;
-  } else {
+  if constexpr (std::is_same_v<Part, Options>) {
     return options;
+  } else {
+    auto parts = std::tie(options.sizes, options.tcp, options.nccl, options.sweep, options.traffic, options.comparison,
+                          options.expectation, options.output, options.rdma);
+    using Of = std::conditional_t<std::is_const_v<AnyOptions>, const Part, Part>;
+    return std::get<Of&>(parts);
   }
 }
 
@@ -242,15 +244,16 @@ Accessors choice(Enum Part::*member, std::string_view what) {
 }
 
 /// An enum by its number in nccl-tests.
-template <typename Enum>
-[[nodiscard]] Accessors numbered(Enum Options::*member, std::string_view what, std::int64_t most) {
+template <typename Part, typename Enum>
+[[nodiscard]] Accessors numbered(Enum Part::*member, std::string_view what, std::int64_t most) {
   return {[=](Options& options, std::string_view text) {
-            options.*member = static_cast<Enum>(parse_integer(text, what, 0, most));
+            part_of<Part>(options).*member = static_cast<Enum>(parse_integer(text, what, 0, most));
           },
-          [=](const Options& options) { return fmt::format("{}", static_cast<int>(options.*member)); }};
+          [=](const Options& options) { return fmt::format("{}", static_cast<int>(part_of<Part>(options).*member)); }};
 }
 
-[[nodiscard]] inline Accessors file_name(std::string Options::*member, std::string_view what) {
+template <typename Part>
+[[nodiscard]] Accessors file_name(std::string Part::*member, std::string_view what) {
   return text(member, what, "a file name");
 }
 

@@ -98,15 +98,15 @@ Options options_from(const Parser& parser) {
   if (options.has_given({"stepbytes"}) && !options.has_given({"stepfactor"})) options.sizes.step_factor = 1;
   for (const auto& complete : program.completions) complete(options);
   for (const auto& check : program.checks) check(options);
-  const bool compares =
-      !options.allowed.empty() || options.wanted_slowdown_percent != Options().wanted_slowdown_percent;
-  if (options.baseline_file.empty() && compares) {
+  const bool compares = !options.comparison.allowed.empty() ||
+                        options.comparison.wanted_slowdown_percent != Options().comparison.wanted_slowdown_percent;
+  if (options.comparison.baseline_file.empty() && compares) {
     throw UsageError("--allow and --detect are for the comparison with a baseline; give its file with --baseline");
   }
-  if (options.strict && options.preset.empty()) {
+  if (options.expectation.strict && options.expectation.preset.empty()) {
     throw UsageError("--strict is for published figures; name them with --preset");
   }
-  if (options.line_rate_gbit_per_s > 0 && options.expected_percent <= 0) {
+  if (options.expectation.line_rate_gbit_per_s > 0 && options.expectation.expected_percent <= 0) {
     throw UsageError("--line-rate is for --expect; give the share that is required, such as --expect 80");
   }
   return options;

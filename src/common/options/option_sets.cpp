@@ -90,32 +90,32 @@ Accessors tolerance() {
             const bool percent = text.ends_with('%');
             if (percent) text.remove_suffix(1);
             const double scale = percent ? 100 : 1;
-            options.tolerance = parse_number(text, "--tolerance", 0.001 * scale, 0.9 * scale) / scale;
+            options.sweep.tolerance = parse_number(text, "--tolerance", 0.001 * scale, 0.9 * scale) / scale;
           },
-          [](const Options& options) { return fmt::format("{}", options.tolerance); }};
+          [](const Options& options) { return fmt::format("{}", options.sweep.tolerance); }};
 }
 
 Accessors allowed() {
   return {[](Options& options, std::string_view text) {
-            options.allowed.clear();
+            options.comparison.allowed.clear();
             for (std::size_t at = 0; at <= text.size();) {
               const std::size_t end = std::min(text.find(',', at), text.size());
               while (at < end && text[at] == ' ') ++at;
               if (end == at) {
                 throw UsageError(fmt::format("--allow '{}' has an empty key; give keys such as hosts,library", text));
               }
-              options.allowed.emplace_back(text.substr(at, end - at));
+              options.comparison.allowed.emplace_back(text.substr(at, end - at));
               at = end + 1;
             }
           },
-          [](const Options& options) { return fmt::format("{}", fmt::join(options.allowed, ",")); }};
+          [](const Options& options) { return fmt::format("{}", fmt::join(options.comparison.allowed, ",")); }};
 }
 
 /// nccl-tests' -M 0|1 and our choice of memory have the same long name, and different values.
 Accessors memory() {
   return {[](Options& options, std::string_view text) {
             if (text == "0" || text == "1") {
-              options.memory_report = text == "1";
+              options.nccl.memory_report = text == "1";
             } else {
               options.memory = choose(text, "memory", kMemories);
             }
@@ -124,10 +124,13 @@ Accessors memory() {
 }
 
 /// Why options have no effect.
-std::string no_json(const Options& options) { return options.json_file.empty() ? "there is no --json FILE" : ""; }
-std::string no_record(const Options& options) { return options.record_file.empty() ? no_json(options) : ""; }
+std::string no_json(const Options& options) {
+  return options.output.json_file.empty() ? "there is no --json FILE" : "";
+}
+std::string no_record(const Options& options) { return options.comparison.record_file.empty() ? no_json(options) : ""; }
 std::string no_file(const Options& options) {
-  const bool any = !options.csv_file.empty() || !options.nccl_tests_json_file.empty() || no_record(options).empty();
+  const bool any =
+      !options.output.csv_file.empty() || !options.output.nccl_tests_json_file.empty() || no_record(options).empty();
   return any ? "" : "no file is written";
 }
 std::string in_order(const Options& options) {
@@ -169,14 +172,14 @@ OptionSet data() {
 
 OptionSet traffic() {
   return {option(kData, "--spread", "SHARE", "imbalance: 0 equal parts, 1 larger parts to distant ranks",
-                 number(&Options::spread, "--spread", 0, 1), "NCCL_TESTS_ALLTOALLV_SPREAD"),
+                 number(&TrafficOptions::spread, "--spread", 0, 1), "NCCL_TESTS_ALLTOALLV_SPREAD"),
           option(kData, "--matrix", "FILE", "read the bytes from each rank (row) to each rank (column)",
-                 file_name(&Options::matrix_file, "--matrix"), "NCCL_TESTS_ALLTOALLV_MATRIX_FILE"),
+                 file_name(&TrafficOptions::matrix_file, "--matrix"), "NCCL_TESTS_ALLTOALLV_MATRIX_FILE"),
           option(kData, "--matrix-scale", "N", "factor for all values of the matrix",
-                 number(&Options::matrix_scale, "--matrix-scale", 0, 1e12), "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE"),
+                 number(&TrafficOptions::matrix_scale, "--matrix-scale", 0, 1e12), "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE"),
           comparable(option(
               kData, "--traffic-summary", "0|1", "print what each rank sends and receives below every row",
-              zero_or_one(&Options::traffic_summary, "--traffic-summary"), "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY"))};
+              zero_or_one(&TrafficOptions::summary, "--traffic-summary"), "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY"))};
 }
 
 OptionSet repeats() {
@@ -327,9 +330,9 @@ OptionSet window() {
 
 OptionSet sockets() {
   return {option(kBackend, "--streams", "N", "TCP connections per pair of ranks",
-                 integer(&Options::streams, "--streams", 1, 64)),
+                 integer(&TcpOptions::streams, "--streams", 1, 64)),
           option(kBackend, "--interface", "NAME", "network interface: name, address, or address in its network",
-                 text(&Options::interface, "--interface", "a name"))};
+                 text(&TcpOptions::interface, "--interface", "a name"))};
 }
 
 OptionSet sweep() {
@@ -343,57 +346,57 @@ OptionSet sweep() {
       option(
           kMeasuring, "--schedule", "ORDER",
           "rounds: circle (disjoint pairs, each pair once), random (disjoint pairs) or shift (rings, as in mpiGraph)",
-          choice(&Options::schedule, "schedule")),
+          choice(&SweepOptions::schedule, "schedule")),
       option(kMeasuring, "--level", "WHAT", "unit to pair: host, rank or gpu; auto: rank on a single host",
-             choice(&Options::level, "level")),
+             choice(&SweepOptions::level, "level")),
       comparable(option(kMeasuring, "--rounds", "N", "maximum number of rounds; 0: all, or with --find 24",
-                        integer(&Options::rounds, "--rounds", 0))),
+                        integer(&SweepOptions::rounds, "--rounds", 0))),
       comparable(option(kMeasuring, "--find", "",
                         "measure until the slow hosts are known; exit 6 if any, 7 if it cannot be judged",
-                        flag(&Options::find))),
+                        flag(&SweepOptions::find))),
       comparable(option(kMeasuring, "--tolerance", "SHARE",
                         "with --find: deficit that counts as slow, such as 5% or 0.05", tolerance())),
       comparable(option(kMeasuring, "--measured", "FILE",
                         "continue a sweep: skip the readings in FILE, from plan_sweep --list-readings",
-                        file_name(&Options::measured_file, "--measured"))),
+                        file_name(&SweepOptions::measured_file, "--measured"))),
       comparable(option(kMeasuring, "--pair-timeout", "SECONDS", "time limit of one direction of a pair",
-                        number(&Options::pair_timeout, "--pair-timeout", 0.01, 1e5))),
+                        number(&SweepOptions::pair_timeout, "--pair-timeout", 0.01, 1e5))),
       option(kOutput, "--matrix-csv", "FILE", "write the matrix: GB/s by receiver (line) and sender (column)",
-             file_name(&Options::matrix_csv_file, "--matrix-csv"))};
+             file_name(&SweepOptions::matrix_csv_file, "--matrix-csv"))};
 }
 
 OptionSet gpus_of_process() {
-  return {for_gpus("-g,--ngpus", "N", "GPUs per thread", integer(&Options::gpus, "-g (GPUs)", 1, 1024))};
+  return {for_gpus("-g,--ngpus", "N", "GPUs per thread", integer(&NcclOptions::gpus, "-g (GPUs)", 1, 1024))};
 }
 
 OptionSet one_sided() {
   return {for_gpus("--one-sided", "0|1", "1: the sender writes into the receiver's memory (ncclPutSignal)",
-                   zero_or_one(&Options::one_sided, "--one-sided"))};
+                   zero_or_one(&NcclOptions::one_sided, "--one-sided"))};
 }
 
 OptionSet nccl() {
   return {
       for_gpus("-t,--nthreads", "N", "threads per process; one thread drives all their GPUs",
-               integer(&Options::threads, "-t (threads)", 1, 1024)),
+               integer(&NcclOptions::threads, "-t (threads)", 1, 1024)),
       comparable(option(kGpus, "-M,--memory_report,--memory-report", "0|1",
                         "report GPU memory usage at the end; also by --memory 1",
-                        zero_or_one(&Options::memory_report, "-M (memory report)"))),
+                        zero_or_one(&NcclOptions::memory_report, "-M (memory report)"))),
       for_gpus("-G,--cudagraph", "N", "record the iterations as a CUDA graph, launched N times",
-               integer(&Options::graph_launches, "-G (graph launches)", 0)),
+               integer(&NcclOptions::graph_launches, "-G (graph launches)", 0)),
       for_gpus("-R,--local_register,--local-register", "0|1|2",
                "register buffers: 0 no, 1 locally, 2 as symmetric windows",
-               numbered(&Options::registration, "-R (registration)", 2)),
+               numbered(&NcclOptions::registration, "-R (registration)", 2)),
       for_gpus("-x,--cta_policy,--cta-policy", "0|1|2", "NCCL's CTA policy; -1: NCCL's default",
-               integer(&Options::cta_policy, "-x (CTA policy)", -1, 2)),
+               integer(&NcclOptions::cta_policy, "-x (CTA policy)", -1, 2)),
       for_gpus("-p,--parallel_init,--parallel-init", "0|1", "initialise a process's GPUs in parallel",
-               zero_or_one(&Options::parallel_init, "-p (parallel init)")),
+               zero_or_one(&NcclOptions::parallel_init, "-p (parallel init)")),
       for_gpus("-y,--stream_null,--stream-null", "0|1", "1: use the null stream",
-               zero_or_one(&Options::null_stream, "-y (null stream)")),
+               zero_or_one(&NcclOptions::null_stream, "-y (null stream)")),
       for_gpus("-D,--device_implementation,--device-implementation", "N",
                "use NCCL's device interface; 0: NCCL's own kernels",
-               integer(&Options::device_implementation, "-D (device implementation)", 0, 4)),
+               integer(&NcclOptions::device_implementation, "-D (device implementation)", 0, 4)),
       for_gpus("-V,--device_cta_count,--device-cta-count", "N", "number of CTAs of the kernels of -D",
-               integer(&Options::device_ctas, "-V (CTAs)", 1, 128)),
+               integer(&NcclOptions::device_ctas, "-V (CTAs)", 1, 128)),
       shapes_tables(for_gpus("-I,--per_iter_timing,--per-iter-timing", "0|1",
                              "add columns with the GPU's time of single iterations",
                              zero_or_one(&Options::per_iteration, "-I (time of each iteration)"))),
@@ -404,64 +407,67 @@ OptionSet nccl() {
 OptionSet json() {
   return {
       option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE; -: to stdout, the table to stderr",
-             file_name(&Options::json_file, "--json")),
+             file_name(&OutputOptions::json_file, "--json")),
       unused_where(option(kOutput, "--label", "TEXT", "name of this run in --json, such as 'after repair'",
-                          text(&Options::label, "--label", "a name")),
+                          text(&OutputOptions::label, "--label", "a name")),
                    no_record),
-      unused_where(option(kOutput, "--force", "", "overwrite existing output files", flag(&Options::force)), no_file),
+      unused_where(option(kOutput, "--force", "", "overwrite existing output files", flag(&OutputOptions::force)),
+                   no_file),
       option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
-             file_name(&Options::record_file, "--record")),
+             file_name(&ComparisonOptions::record_file, "--record")),
       option(kOutput, "--baseline", "FILE",
              "compare with the baseline in FILE; exit 6 if a row is slower, 7 if it cannot be judged",
-             file_name(&Options::baseline_file, "--baseline")),
+             file_name(&ComparisonOptions::baseline_file, "--baseline")),
       option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
              allowed()),
       option(kOutput, "--detect", "PERCENT", "slowdown of all rows that --baseline must not miss",
-             number(&Options::wanted_slowdown_percent, "--detect", 0.1, 1000))};
+             number(&ComparisonOptions::wanted_slowdown_percent, "--detect", 0.1, 1000))};
 }
 
 OptionSet expectation() {
   return {option(kOutput, "--expect", "PERCENT",
                  "require this share of what NICs and links allow; exit 6 below, 7 if it is unknown",
-                 number(&Options::expected_percent, "--expect", 0, 100)),
+                 number(&ExpectationOptions::expected_percent, "--expect", 0, 100)),
           option(kOutput, "--line-rate", "GBIT/S", "rate of each NIC for --expect; 0: as the system reports it",
-                 number(&Options::line_rate_gbit_per_s, "--line-rate", 0, 1e6))};
+                 number(&ExpectationOptions::line_rate_gbit_per_s, "--line-rate", 0, 1e6))};
 }
 
 OptionSet preset() {
   return {option(kOutput, "--preset", "NAME", "compare with the published figures of a preset, or of a file",
-                 text(&Options::preset, "--preset", "a name")),
+                 text(&ExpectationOptions::preset, "--preset", "a name")),
           option(kOutput, "--strict", "", "exit 6 if a figure of --preset is not reached, 7 if it was not measured",
-                 flag(&Options::strict))};
+                 flag(&ExpectationOptions::strict))};
 }
 
 OptionSet csv() {
   return {option(kOutput, "--csv", "FILE", "write CSV to FILE, one line per result; -: to stdout",
-                 file_name(&Options::csv_file, "--csv"))};
+                 file_name(&OutputOptions::csv_file, "--csv"))};
 }
 
 OptionSet nccl_tests_json() {
   return {option(kOutput, "-J,--output_file,--output-file", "FILE",
                  "write JSON in nccl-tests' layout (version 3) to FILE",
-                 file_name(&Options::nccl_tests_json_file, "-J"))};
+                 file_name(&OutputOptions::nccl_tests_json_file, "-J"))};
 }
 
 OptionSet of_rows() {
-  return {unused_where(option(kOutput, "--samples", "", "include every sample in --json", flag(&Options::samples)),
-                       no_json),
-          option(kOutput, "--stats", "", "print statistics of every row below the table", flag(&Options::stats)),
-          shapes_tables(option(kOutput, "-S,--report_timestamps,--report-timestamps", "0|1",
-                               "append the date and time to each row",
-                               zero_or_one(&Options::timestamps, "--report-timestamps")))};
+  return {
+      unused_where(option(kOutput, "--samples", "", "include every sample in --json", flag(&OutputOptions::samples)),
+                   no_json),
+      option(kOutput, "--stats", "", "print statistics of every row below the table", flag(&OutputOptions::stats)),
+      shapes_tables(option(kOutput, "-S,--report_timestamps,--report-timestamps", "0|1",
+                           "append the date and time to each row",
+                           zero_or_one(&OutputOptions::timestamps, "--report-timestamps")))};
 }
 
 OptionSet quiet() {
-  return {option(kOutput, "--quiet", "", "print only the table and its two closing lines", flag(&Options::quiet))};
+  return {
+      option(kOutput, "--quiet", "", "print only the table and its two closing lines", flag(&OutputOptions::quiet))};
 }
 
 OptionSet progress() {
   return {option(kOutput, "--progress", "", "show progress on stderr even if it is not a terminal",
-                 flag(&Options::progress))};
+                 flag(&OutputOptions::progress))};
 }
 
 OptionSet least_bandwidth() {

@@ -23,12 +23,12 @@ std::string dashed(std::string key) {
 }
 
 void check_graphs(const Options& options) {
-  if (options.graph_launches == 0) return;
+  if (options.nccl.graph_launches == 0) return;
   if (options.per_iteration || options.timing == Timing::kIsolated || options.blocking != Blocking::kNone) {
     throw UsageError(
         "-G launches many iterations at once, and -I, -z and --timing isolated time them separately; leave out one");
   }
-  if (options.null_stream) {
+  if (options.nccl.null_stream) {
     throw UsageError("-G records streams, and CUDA cannot record the null stream that -y 1 asks for; leave out one");
   }
 }
@@ -42,32 +42,32 @@ void check_blocking(const Options& options) {
 
 /// Rounds are planned one by one with --find and --measured.
 void check_planning(const Options& options) {
-  const bool planned = options.find || !options.measured_file.empty();
-  if (planned && options.schedule != ScheduleKind::kCircle) {
+  const bool planned = options.sweep.find || !options.sweep.measured_file.empty();
+  if (planned && options.sweep.schedule != ScheduleKind::kCircle) {
     throw UsageError(fmt::format("{} plans rounds of disjoint pairs, and --schedule {} asks for others; leave out one",
-                                 options.find ? "--find" : "--measured", name(options.schedule)));
+                                 options.sweep.find ? "--find" : "--measured", name(options.sweep.schedule)));
   }
-  if (options.has_given({"tolerance"}) && !options.find) {
+  if (options.has_given({"tolerance"}) && !options.sweep.find) {
     throw UsageError("--tolerance belongs to --find; add --find, or leave it out");
   }
 }
 
 void check_sweep(const Options& options) {
   if (options.sizes.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
-  const Seconds least = 2 * options.pair_timeout + 10;  // the first endpoint must end the job, with the reason
+  const Seconds least = 2 * options.sweep.pair_timeout + 10;  // the first endpoint must end the job, with the reason
   if (options.timeout > 0 && options.timeout < least) {
     throw UsageError(
         fmt::format("--pair-timeout {}: -T {} would end the job first; lower --pair-timeout, or raise -T to {} or more",
-                    options.pair_timeout, options.timeout, least));
+                    options.sweep.pair_timeout, options.timeout, least));
   }
-  if (options.level == Level::kGpu && options.backend == "mpi" && options.memory != MemoryKind::kCuda) {
+  if (options.sweep.level == Level::kGpu && options.backend == "mpi" && options.memory != MemoryKind::kCuda) {
     throw UsageError("--level gpu pairs GPUs, and --backend mpi measures host memory; add --memory cuda");
   }
 }
 
 /// GPUs are NCCL's, unless MPI is to carry their memory.
 void complete_level(Options& options) {
-  if (options.level != Level::kGpu || options.backend != "auto" || options.memory == MemoryKind::kCuda) return;
+  if (options.sweep.level != Level::kGpu || options.backend != "auto" || options.memory == MemoryKind::kCuda) return;
   options.backend = "nccl";
 }
 

@@ -23,7 +23,7 @@ void refuse_gpu_options(const Options& options, const std::string& reason) {
                     "more ranks with mpirun -np",
                     given.name, given.value, reason));
   }
-  if (options.memory_report && options.memory != MemoryKind::kCuda) {
+  if (options.nccl.memory_report && options.memory != MemoryKind::kCuda) {
     throw Error(ExitStatus::kMissing, "-M 1 reports GPU memory, and the mpi backend uses the host's; leave it out");
   }
 }
@@ -53,8 +53,8 @@ BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Op
   sockets::TcpSettings settings;
   settings.name = host::name_of_process(mpi::launch_from_environment().rank, placed.host);
   settings.network = fmt::to_string(host::network_domain());
-  settings.streams = static_cast<int>(options.streams);
-  settings.interface = options.interface;
+  settings.streams = static_cast<int>(options.tcp.streams);
+  settings.interface = options.tcp.interface;
   settings.time_limit_s = options.timeout;
   auto opened = everywhere(team.world(), [&] {
     const auto gather = [&group](const std::string& text) { return all_gather(group, text); };

@@ -39,11 +39,11 @@ int run_program(const Program& program, Test&& test, int argc, char** argv) {
 
 std::vector<std::unique_ptr<Sink>> make_judges(Figure figure, const Options& options) {
   std::vector<std::unique_ptr<Sink>> judges;
-  if (!options.record_file.empty() || !options.baseline_file.empty()) {
-    judges.push_back(std::make_unique<baseline::BaselineSink>(options));
+  if (!options.comparison.record_file.empty() || !options.comparison.baseline_file.empty()) {
+    judges.push_back(std::make_unique<baseline::BaselineSink>(options.comparison));
   }
   if (figure == Figure::kCollective || is_of_pairs(figure)) {
-    judges.push_back(std::make_unique<expected::ExpectationSink>(options));
+    judges.push_back(std::make_unique<expected::ExpectationSink>(options.expectation));
   }
   return judges;
 }

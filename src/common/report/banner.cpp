@@ -267,7 +267,7 @@ std::string wrong_line(const Ending& ending) {
 }
 
 std::string concluding_lines(const Context& context, const Ending& ending, std::string_view statistics) {
-  const bool quiet = context.options.quiet;
+  const bool quiet = context.options.output.quiet;
   std::string text;
   if (!quiet) {
     text += "#\n";

@@ -46,8 +46,8 @@ Json devices_json(const Context& context) {
 Json config_json(const Context& context) {
   const Options& options = context.options;
   const SizeRange& sizes = options.sizes;
-  Json config{{"nthreads", options.threads},
-              {"ngpus", options.gpus},
+  Json config{{"nthreads", options.nccl.threads},
+              {"ngpus", options.nccl.gpus},
               {"minimum_bytes", sizes.min_bytes},
               {"maximum_bytes", sizes.max_bytes}};
   if (sizes.step_factor > 1) {
@@ -59,11 +59,11 @@ Json config_json(const Context& context) {
                      {"iterations", options.iterations.value_or(0)},
                      {"aggregated_iterations", options.aggregated},
                      {"validation", options.checks},
-                     {"graph", options.graph_launches},
+                     {"graph", options.nccl.graph_launches},
                      {"blocking_collectives", static_cast<int>(options.blocking)},
                      {"per_iter_timing", options.per_iteration ? "true" : "false"},
                      {"per_iter_skip", options.per_iteration_skip},
-                     {"parallel_init", options.parallel_init ? 1 : 0}});
+                     {"parallel_init", options.nccl.parallel_init ? 1 : 0}});
   config["devices"] = devices_json(context);
   return config;
 }

@@ -137,7 +137,7 @@ std::vector<TextColumn> columns_of(const Context& context) {
   if (context.backend == "tcp") append(columns, retransmission_columns(context.figure));
   if (context.backend == "verbs") append(columns, rdma_columns(context));
   columns.push_back({"#wrong", "", 6, measured("wrong_elements"), "N/A"});
-  if (context.options.timestamps) columns.push_back({"timestamp", "", 19, field("/timestamp")});
+  if (context.options.output.timestamps) columns.push_back({"timestamp", "", 19, field("/timestamp")});
   return columns;
 }
 
@@ -255,7 +255,7 @@ class PairTableSink final : public Table {
     context_ = context;
     pending_ = PairRows(context.groups.size());
     std::string text;
-    if (!context.options.quiet) {
+    if (!context.options.output.quiet) {
       text += starting_lines(context) + pair_settings_line(context) + method_lines(context, meaning_of(context));
       text += device_lines(context) + pair_lines(context) + notice_lines(context);
     }
@@ -281,7 +281,7 @@ class PairTableSink final : public Table {
       return;
     }
     if (!row.out_of_place) return;
-    if (context_.options.stats) {
+    if (context_.options.output.stats) {
       rows_.push_back(row);
       rows_.back().out_of_place->samples = {};
     }
@@ -324,7 +324,7 @@ class PairTableSink final : public Table {
   }
   /// Ordered by pair, in whatever order the rows arrived.
   [[nodiscard]] std::string statistics() {
-    if (!context_.options.stats) return "";
+    if (!context_.options.output.stats) return "";
     std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
     return statistics_table(context_, rows_);
   }

@@ -113,17 +113,17 @@ class PerftestTableSink final : public Table {
     pending_ = PairRows(context.groups.size());
     const std::string title =
         context.figure == Figure::kLatency ? std::string(kLatencyTitle) : bandwidth_title(context.options.rdma);
-    output_.write((context.options.quiet ? std::string() : settings_block(context)) + title);
+    output_.write((context.options.output.quiet ? std::string() : settings_block(context)) + title);
   }
   void record(const AnyRecord& record) override {
     if (const auto* row = record.as<Row>()) add(*row);
   }
   void end(const Ending& ending) override {
     print_rest();
-    std::string text(context_.options.quiet ? "" : kDashedLine);
+    std::string text(context_.options.output.quiet ? "" : kDashedLine);
     for (const std::string& remark : remarks_) text += remark;
     text += wrong_line(ending).substr(1);  // without its `#`
-    if (!context_.options.quiet) {
+    if (!context_.options.output.quiet) {
       for (const std::string& notice : context_.notices) text += labelled("Notice", notice);
       for (const std::string& note : printed_notes(ending)) text += labelled("Note", note);
       for (const std::string& line : ending.nics) text += fmt::format(" {}\n", line);

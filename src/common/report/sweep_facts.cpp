@@ -100,7 +100,7 @@ std::vector<std::string> hosts_of(const std::vector<int>& endpoints, const Sweep
 SweepPlanFacts plan_facts(const Context& context) {
   return {static_cast<std::int64_t>(context.ranks.size()),
           paired(context),
-          context.options.schedule,
+          context.options.sweep.schedule,
           context.rounds,
           most_at_once(context),
           context.options.sizes.max_bytes,
@@ -108,7 +108,7 @@ SweepPlanFacts plan_facts(const Context& context) {
 }
 
 Level paired(const Context& context) {
-  if (context.options.level != Level::kAuto) return context.options.level;
+  if (context.options.sweep.level != Level::kAuto) return context.options.sweep.level;
   return ranks_by_host(context).size() == context.ranks.size() ? Level::kHost : Level::kRank;
 }
 
@@ -124,7 +124,7 @@ std::vector<std::string> endpoint_names(const Context& context) {
 
 std::int64_t most_at_once(const Context& context) {
   const auto endpoints = static_cast<std::int64_t>(context.ranks.size());
-  const std::int64_t all = context.options.schedule == ScheduleKind::kShift ? endpoints : endpoints / 2;
+  const std::int64_t all = context.options.sweep.schedule == ScheduleKind::kShift ? endpoints : endpoints / 2;
   return context.options.concurrent > 0 ? std::min(context.options.concurrent, all) : all;
 }
 

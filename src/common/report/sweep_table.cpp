@@ -58,11 +58,11 @@ std::string what_is_paired(const Context& context) {
 
 std::string sweep_line(const Context& context) {
   const Options& options = context.options;
-  const char* bound = options.find ? "at most " : "";
-  const char* meetings = options.schedule == ScheduleKind::kShift ? "flows" : "pairs";
+  const char* bound = options.sweep.find ? "at most " : "";
+  const char* meetings = options.sweep.schedule == ScheduleKind::kShift ? "flows" : "pairs";
   return fmt::format(
       "# Sweep: {}; schedule: {}; rounds: {}{}; {} at once: {}; size: {} bytes; window: {} messages; seed: {}\n",
-      what_is_paired(context), name(options.schedule), bound, context.rounds, meetings, most_at_once(context),
+      what_is_paired(context), name(options.sweep.schedule), bound, context.rounds, meetings, most_at_once(context),
       options.sizes.max_bytes, options.window, context.seed);
 }
 
@@ -73,7 +73,7 @@ std::string method_line(const Options& options) {
   return fmt::format(
       "# Method: {} in each direction of a pair, given up after {}; GB/s: the median over its windows; us: half a "
       "round trip of 8 bytes\n",
-      windows, readable_seconds(options.pair_timeout));
+      windows, readable_seconds(options.sweep.pair_timeout));
 }
 
 std::string devices(const Context& context) {
@@ -141,7 +141,7 @@ class SweepTableSink final : public Table {
     context_ = context;
     names_ = endpoint_names(context);
     trouble_.assign(names_.size(), 0);
-    if (context.options.quiet) return;
+    if (context.options.output.quiet) return;
     output_.write(starting_lines(context) + sweep_line(context) + backend_lines(context) +
                   method_line(context.options) + devices(context) + notice_lines(context));
   }
@@ -152,7 +152,7 @@ class SweepTableSink final : public Table {
     if (const auto* row = record.as<MatrixRow>(); row != nullptr && names_.size() <= kMostEndpoints) {
       receivers_.push_back(*row);
     }
-    if (const auto* round = record.as<SweepRound>(); round != nullptr && !context_.options.quiet) {
+    if (const auto* round = record.as<SweepRound>(); round != nullptr && !context_.options.output.quiet) {
       output_.write(fmt::format("# Find: round {}: {}\n", round->round, round->why));
     }
   }
@@ -228,7 +228,7 @@ class SweepTableSink final : public Table {
   }
   /// The drawn matrix, or a line that says where to find it.
   [[nodiscard]] std::string map() const {
-    if (context_.options.quiet) return "";
+    if (context_.options.output.quiet) return "";
     if (names_.size() > kMostEndpoints) {
       return fmt::format(
           "#\n# Map: not drawn for more than {} endpoints; --matrix-csv writes the matrix, --json and "

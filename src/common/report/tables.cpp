@@ -26,9 +26,10 @@ std::string settings_line(const Options& options) {
   return fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} agg iters: {} "
       "validation: {} graph: {} unalign: {}\n",
-      options.threads, options.gpus, sizes.min_bytes, sizes.max_bytes, factor ? sizes.step_factor : sizes.step_bytes,
-      factor ? "factor" : "bytes", options.warmup, options.iterations ? fmt::to_string(*options.iterations) : "auto",
-      options.aggregated, options.checks, options.graph_launches, options.unalign);
+      options.nccl.threads, options.nccl.gpus, sizes.min_bytes, sizes.max_bytes,
+      factor ? sizes.step_factor : sizes.step_bytes, factor ? "factor" : "bytes", options.warmup,
+      options.iterations ? fmt::to_string(*options.iterations) : "auto", options.aggregated, options.checks,
+      options.nccl.graph_launches, options.unalign);
 }
 
 /// How the ranks' times are combined.
@@ -54,12 +55,12 @@ std::string header(const Options& options) {
   const char* places = each ? "              out-of-place (+ per-iteration)                                in-place (+ "
                               "per-iteration)\n"
                             : "           out-of-place                       in-place          \n";
-  const int width = options.timestamps ? 19 : 0;
+  const int width = options.output.timestamps ? 19 : 0;
   std::string text = "#\n" + line("", "", "", "", "") + places;
   text += line("size", "count", "type", "redop", "root") + titles + titles +
-          fmt::format(" {:>{}}\n", options.timestamps ? "timestamp" : "", width);
+          fmt::format(" {:>{}}\n", options.output.timestamps ? "timestamp" : "", width);
   return text + line("(B)", "(elements)", "", "", "") + units + units +
-         fmt::format(" {:>{}}\n", options.timestamps ? "%Y-%m-%d %H:%M:%S" : "", width);
+         fmt::format(" {:>{}}\n", options.output.timestamps ? "%Y-%m-%d %H:%M:%S" : "", width);
 }
 
 /// What a time of the table means.
@@ -116,7 +117,7 @@ class TableSink final : public Table {
     context_ = context;
     const Options& options = context.options;
     std::string text;
-    if (!options.quiet) {
+    if (!options.output.quiet) {
       text += starting_lines(context) + settings_line(options);
       text += method_lines(context, conventions_text(options)) + device_lines(context) + notice_lines(context);
     }
@@ -129,8 +130,9 @@ class TableSink final : public Table {
     const char* verdict = !ending.fast_enough ? "" : *ending.fast_enough ? "OK" : "FAILED";
     std::string text = wrong_line(ending);
     text += fmt::format("# {:<20} : {:g} {}\n", "Avg bus bandwidth", ending.average_busbw.value_or(0) / 1e9, verdict);
-    output_.write(text + concluding_lines(context_, ending,
-                                          context_.options.stats ? statistics_table(context_, rows_) : std::string()));
+    output_.write(text +
+                  concluding_lines(context_, ending,
+                                   context_.options.output.stats ? statistics_table(context_, rows_) : std::string()));
     rows_.clear();
   }
 
@@ -146,9 +148,9 @@ class TableSink final : public Table {
     if (context_.groups.size() > 1 && row.group != group_shown_) text += group_line(context_, row.group);
     group_shown_ = row.group;
     text += row_start(row) + placement_columns(row.out_of_place, options) + placement_columns(row.in_place, options);
-    if (options.timestamps) text += fmt::format("{:>21}", timestamp(row.finished));
+    if (options.output.timestamps) text += fmt::format("{:>21}", timestamp(row.finished));
     output_.write(text + "\n" + traffic_lines(row));
-    if (options.stats) rows_.push_back(row);
+    if (options.output.stats) rows_.push_back(row);
   }
   int group_shown_ = -1;
   std::vector<Row> rows_;  // kept only if --stats will print them
@@ -236,7 +238,7 @@ class CopyTableSink final : public Table {
   void begin(const Context& context) override {
     context_ = context;
     std::string text;
-    if (!context.options.quiet) {
+    if (!context.options.output.quiet) {
       text += starting_lines(context) + copy_settings_line(context.options);
       text += fmt::format("# Ranks: {}, hosts: {}; {}\n", context.ranks.size(), context.hosts, context.library);
       text += method_line(context) + notice_lines(context);
@@ -311,7 +313,7 @@ class ConnectTableSink final : public Table {
   void begin(const Context& context) override {
     context_ = context;
     std::string text;
-    if (!context.options.quiet) {
+    if (!context.options.output.quiet) {
       text += starting_lines(context) + connect_settings_line(context);
       text += fmt::format("# Ranks: {}, hosts: {}; {}; clock read: {}\n", context.ranks.size(), context.hosts,
                           context.library, readable_seconds(context.timer_cost));
@@ -324,7 +326,7 @@ class ConnectTableSink final : public Table {
     const auto* row = record.as<ConnectRow>();
     if (row == nullptr) return;
     std::string text;
-    if (!context_.options.quiet) text += group_line(context_, row->pair);
+    if (!context_.options.output.quiet) text += group_line(context_, row->pair);
     for (const ConnectTimes& times : row->steps) text += table_.line(to_json(ConnectionStep{*row, times}));
     output_.write(text);
   }

@@ -182,7 +182,7 @@ std::string first_said(const Team& team, const Placed& placed, const std::string
   return team.world().broadcast(first == all.end() ? "" : *first);
 }
 
-int devices_of_process(const Options& options) { return static_cast<int>(options.threads * options.gpus); }
+int devices_of_process(const Options& options) { return static_cast<int>(options.nccl.threads * options.nccl.gpus); }
 
 const char* word_for(host::NodeBinding binding) {
   switch (binding) {
@@ -254,14 +254,17 @@ Opened open_nccl(const Team& team, const Placed& placed, const Options& options,
   nccl::ProcessGroup group = process_group(team, own);
   group.all_to_all = purpose.all_to_all;
   group.most_peers = purpose.most_peers;
-  Options possible = options;
+  group.is_isolated = options.timing == Timing::kIsolated;
+  group.datatypes = options.datatypes;
+  group.reductions = options.reductions;
   // Where a rank does not come, the watchdog names it; it must have the time to speak before all others give up too.
-  if (options.timeout > 0) possible.timeout = 1.1 * options.timeout + 1;
-  possible.registration = nccl::possible_registration(*library, options.registration);
-  if (possible.registration != options.registration) {
+  if (options.timeout > 0) group.timeout = 1.1 * options.timeout + 1;
+  NcclOptions possible = options.nccl;
+  possible.registration = nccl::possible_registration(*library, options.nccl.registration);
+  if (possible.registration != options.nccl.registration) {
     own.notices.push_back(fmt::format("-R 2: {}; -R 1 takes its place", library->why_not(nccl::Feature::kWindows)));
   }
-  const bool choices_wanted = options.stats || options.keeps_records();
+  const bool choices_wanted = options.output.stats || options.keeps_records();
   return {std::make_unique<nccl::NcclSession>(std::move(library), group, possible, choices_wanted), own.notices};
 }
 

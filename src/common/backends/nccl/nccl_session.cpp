@@ -35,25 +35,25 @@ void agree(const ProcessGroup& group, const std::string& reason) {
 }
 
 /// With CUDA_LAUNCH_BLOCKING, a launch waits for work that would have to be launched or released after it.
-std::string why_not_with_blocking_launches(std::size_t devices, const Options& options) {
-  if (options.timing == Timing::kIsolated) {
+std::string why_not_with_blocking_launches(const ProcessGroup& group) {
+  if (group.is_isolated) {
     return "--timing isolated: with CUDA_LAUNCH_BLOCKING each launch waits for its operation, so none can be held back "
            "until all are launched; unset it, or leave out --timing isolated";
   }
-  if (devices > 1) {
+  if (group.devices.size() > 1) {
     return fmt::format(
         "nccl: with CUDA_LAUNCH_BLOCKING the launch on one GPU waits for the others, which this process launches after "
         "it; unset it, or start {} processes with one GPU each",
-        devices);
+        group.devices.size());
   }
   return "";
 }
 
-nccl_device::Implementation implementation_of(const ProcessGroup& group, const Options& options) {
+nccl_device::Implementation implementation_of(const ProcessGroup& group, const NcclOptions& options) {
   return nccl_device::implementation_of(static_cast<int>(options.device_implementation), group.all_to_all);
 }
 
-std::string why_not_here(const Library& library, const ProcessGroup& group, const Options& options) {
+std::string why_not_here(const Library& library, const ProcessGroup& group, const NcclOptions& options) {
   if (options.cta_policy >= 0 && !library.has(Feature::kCtaPolicy))
     return "-x: " + library.why_not(Feature::kCtaPolicy);
   if (options.device_implementation > 0) {
@@ -69,8 +69,7 @@ std::string why_not_here(const Library& library, const ProcessGroup& group, cons
   }
   if (options.graph_launches > 0 && options.null_stream) return "-G: CUDA cannot record the null stream; leave out -y";
   if (cuda::launches_block()) {
-    if (std::string reason = why_not_with_blocking_launches(group.devices.size(), options); !reason.empty())
-      return reason;
+    if (std::string reason = why_not_with_blocking_launches(group); !reason.empty()) return reason;
   }
   const char* blocking = std::getenv("NCCL_COMM_BLOCKING");
   if (blocking != nullptr && std::string_view(blocking) == "0") {
@@ -80,7 +79,7 @@ std::string why_not_here(const Library& library, const ProcessGroup& group, cons
 }
 
 /// Checks the requirements of -D; the same options on every process.
-void check_device_options(const Options& options) {
+void check_device_options(const NcclOptions& options) {
   if (options.device_implementation == 0 || options.registration == Registration::kSymmetric) return;
   throw UsageError(fmt::format("-D {}: its kernels reach the buffers through symmetric windows; add -R 2",
                                options.device_implementation));
@@ -114,13 +113,13 @@ ncclUniqueId shared_id(const Library& library, const ProcessGroup& group) {
   return id;
 }
 
-CommunicatorPlan plan_of(const Library& library, const ProcessGroup& group, const Options& options,
+CommunicatorPlan plan_of(const Library& library, const ProcessGroup& group, const NcclOptions& options,
                          std::vector<LocalRank> local) {
   CommunicatorPlan plan;
   plan.ranks = group.processes * static_cast<int>(local.size());
   plan.local = std::move(local);
   plan.in_parallel = options.parallel_init;
-  plan.time_limit = options.timeout;
+  plan.time_limit = group.timeout;
   plan.config.blocking = 1;
   if (options.cta_policy >= 0) plan.config.cta_policy = static_cast<int>(options.cta_policy);
   // As in nccl-tests, so that figures are comparable.
@@ -201,9 +200,12 @@ void NcclMemory::release(std::byte* block) noexcept {
   fmt::print(stderr, "nccl: GPU {}: ncclMemFree failed\n", device());
 }
 
-NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const Options& options,
+NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const NcclOptions& options,
                          bool choices_wanted)
-    : library_(std::move(library)), options_(options), sharing_(std::max(group.sharing, 1)) {
+    : library_(std::move(library)),
+      options_(options),
+      sharing_(std::max(group.sharing, 1)),
+      wait_limit_(group.timeout > 0 ? 1.25 * group.timeout + 2 : 0) {
   check_versions(group, library_->version());
   agree(group, why_not_here(*library_, group, options_));
   check_device_options(options_);
@@ -220,11 +222,11 @@ NcclSession::NcclSession(std::shared_ptr<const Library> library, const ProcessGr
   if (options_.one_sided) options_.registration = Registration::kSymmetric;
   registrar_.emplace(*communicators_, options_.registration);
   if (ours) {
-    make_device_backends(implementation_of(group, options_));
+    make_device_backends(group);
   } else if (options_.one_sided) {
     make_put_backends(group);
   } else {
-    make_backends();
+    make_backends(group);
   }
   memory_report_->end_initialisation();
   if (why_no_choices_.empty() && !plugin_in_use()) {
@@ -249,18 +251,18 @@ void NcclSession::use_devices(const ProcessGroup& group) {
     oldest_gpu = std::min(oldest_gpu, capability_number(device.compute_capability));
     streams_.push_back(options_.null_stream ? cuda::Stream::null(device.device) : cuda::Stream::create(device.device));
     views_.push_back(streams_.back().view());
-    memories_.push_back(std::make_unique<NcclMemory>(library_, views_.back(), options_.timeout));
+    memories_.push_back(std::make_unique<NcclMemory>(library_, views_.back(), group.timeout));
   }
   compute_capability_ = static_cast<int>(group.min(oldest_gpu));
   clock_.emplace(views_);
   if (!options_.null_stream) recording_.emplace(views_);
 }
 
-void NcclSession::make_backends() {
-  const auto& reductions = options_.reductions;
+void NcclSession::make_backends(const ProcessGroup& group) {
+  const auto& reductions = group.reductions;
   const bool multiplied = std::find(reductions.begin(), reductions.end(), Reduction::kMulSum) != reductions.end();
   std::vector<DataType> with_mulsum;
-  for (const DataType datatype : options_.datatypes) {
+  for (const DataType datatype : group.datatypes) {
     if (multiplied && why_not(datatype, Reduction::kMulSum).empty()) with_mulsum.push_back(datatype);
   }
   for (std::size_t i = 0; i < views_.size(); ++i) {
@@ -268,12 +270,12 @@ void NcclSession::make_backends() {
   }
 }
 
-void NcclSession::make_device_backends(nccl_device::Implementation implementation) {
+void NcclSession::make_device_backends(const ProcessGroup& group) {
   if (const std::string reason = why_no_device_implementation(compute_capability_); !reason.empty()) {
     throw Error(ExitStatus::kMissing, "-D: " + reason);
   }
-  device_communicators_.emplace(*communicators_,
-                                DevicePlan{implementation, static_cast<int>(options_.device_ctas), options_.datatypes});
+  device_communicators_.emplace(*communicators_, DevicePlan{implementation_of(group, options_),
+                                                            static_cast<int>(options_.device_ctas), group.datatypes});
   for (std::size_t i = 0; i < views_.size(); ++i) {
     backends_.push_back(make_device_backend(*device_communicators_, *registrar_, static_cast<int>(i), views_[i]));
   }

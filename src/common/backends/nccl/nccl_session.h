@@ -65,8 +65,8 @@ class NcclMemory final : public cuda::CudaMemory {
   std::shared_ptr<const Library> library_;
 };
 
-/// The processes that measure together, as one of them sees them, with functions to communicate before NCCL is
-/// initialised.
+/// The processes that measure together, as one of them sees them, and what they measure, with functions to communicate
+/// before NCCL is initialised.
 struct ProcessGroup {
   int process = 0;
   int processes = 1;
@@ -75,6 +75,10 @@ struct ProcessGroup {
   bool all_to_all = false;   ///< whether that is measured, for which -D 3 and 4 mean network adapters
   int most_peers = 0;        ///< other ranks with which a rank exchanges messages; 0: not known
   int sharing = 1;           ///< the number of processes that use the most shared of these devices
+  bool is_isolated = false;  ///< whether operations are timed one by one
+  std::vector<DataType> datatypes{DataType::kFloat};
+  std::vector<Reduction> reductions{Reduction::kSum};
+  Seconds timeout = 0;  ///< without progress; 0: no limit
   /// Copies process 0's bytes to every process. Collective, like `min`.
   std::function<void(std::span<std::byte>)> broadcast;
   /// The smallest of the processes' values, on every process.
@@ -87,12 +91,11 @@ struct ProcessGroup {
 /// begin_group and end_group. A call reports NCCL's immediate errors; wait() finds later ones.
 class NcclSession final : public Session, private ChoiceObserver {
  public:
-  /// Collective. `library` has the same version on all processes; otherwise throws Error (missing). Uses from
-  /// `options`: -G -R -x -y -p -M -D -V, timeout, datatypes and reductions. Choices can be observed only if wanted,
-  /// because NCCL must then load a profiler plug-in, and only in one session at a time. Throws Error: usage for -D
-  /// without -R 2, missing with the reason if library or device lack a feature, timeout, failure; perhaps earlier on
-  /// one process than on others.
-  NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const Options& options,
+  /// Collective. `library` has the same version on all processes; otherwise throws Error (missing). Choices can be
+  /// observed only if wanted, because NCCL must then load a profiler plug-in, and only in one session at a time. Throws
+  /// Error: usage for -D without -R 2, missing with the reason if library or device lack a feature, timeout, failure;
+  /// perhaps earlier on one process than on others.
+  NcclSession(std::shared_ptr<const Library> library, const ProcessGroup& group, const NcclOptions& options,
               bool choices_wanted = false);
   ~NcclSession() override;
 
@@ -133,16 +136,18 @@ class NcclSession final : public Session, private ChoiceObserver {
   void observe(bool on) override;
   [[nodiscard]] std::optional<LibraryChoice> last() const override;
   void use_devices(const ProcessGroup& group);
-  void make_backends();
-  void make_device_backends(nccl_device::Implementation implementation);
+  void make_backends(const ProcessGroup& group);
+  void make_device_backends(const ProcessGroup& group);
   void make_put_backends(const ProcessGroup& group);
   void check_errors();
   void abort() noexcept;
   [[noreturn]] void give_up(const Error& problem);
 
   std::shared_ptr<const Library> library_;
-  Options options_;
+  NcclOptions options_;
   int sharing_;
+  /// Longer than the watchdog of any process waits (StallDetector::patience): the first one may be what does not come.
+  Seconds wait_limit_;
   std::string why_no_choices_;
   int compute_capability_ = 0;  // of the oldest GPU of all processes: 90 is 9.0
   std::vector<LocalRank> local_;
@@ -158,8 +163,6 @@ class NcclSession final : public Session, private ChoiceObserver {
   // Destroyed before the communicators, because destroying or aborting one waits for every CUDA graph with its
   // operations.
   std::optional<cuda::Recording> recording_;
-  /// Longer than the watchdog of any process waits (StallDetector::patience): the first one may be what does not come.
-  Seconds wait_limit_ = options_.timeout > 0 ? 1.25 * options_.timeout + 2 : 0;
   std::function<void()> poll_;  // created once, because wait() allocates nothing
   Seconds next_error_check_ = 0;
 };

@@ -77,7 +77,7 @@ std::vector<NamedEndpoint> hosts(int count) {
 
 Options options_to_find() {
   Options options;
-  options.find = true;
+  options.sweep.find = true;
   return options;
 }
 
@@ -224,10 +224,10 @@ TEST(PlannedSteps, RoundsLimitWhatIsMeasured) {
   EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 28);
   options.given = {{.key = "rounds", .name = "--rounds"}};
   EXPECT_EQ(sweep_plan_of(options, 16, 1).least_rounds, cluster::SweepPlan::kAllPairs);
-  options.rounds = 2;
+  options.sweep.rounds = 2;
   EXPECT_EQ(sweep_plan_of(options, 16, 1).most_rounds, 2);
   EXPECT_EQ(sweep_plan_of(options, 16, 1).least_rounds, 2);
-  options.find = false;
+  options.sweep.find = false;
   EXPECT_EQ(sweep_plan_of(options, 16, 1).schedule.rounds, 2);
 }
 

@@ -23,7 +23,7 @@ constexpr Bytes kSize = 1000;
 
 Options options_of(ScheduleKind schedule) {
   Options options;
-  options.schedule = schedule;
+  options.sweep.schedule = schedule;
   return options;
 }
 

@@ -40,7 +40,7 @@ Context connect_context() {
   Context context;
   context.program = "rdma_cm_connect";
   context.figure = Figure::kConnections;
-  context.options.quiet = true;
+  context.options.output.quiet = true;
   return context;
 }
 

@@ -153,8 +153,8 @@ TEST(CommandLine, RefusesAValueForAFlag) {
 
 TEST(CommandLine, TakesFileNamesWithBlanksAndEqualsSigns) {
   const CommandLine line = parse_command_line(test::kAllReduce, {"--json", "a b=c.json", "--csv=x=y.csv"});
-  EXPECT_EQ(line.options.json_file, "a b=c.json");
-  EXPECT_EQ(line.options.csv_file, "x=y.csv");
+  EXPECT_EQ(line.options.output.json_file, "a b=c.json");
+  EXPECT_EQ(line.options.output.csv_file, "x=y.csv");
 }
 
 TEST(CommandLine, RunsWhereNoTextIsAskedFor) {
@@ -222,7 +222,7 @@ TEST(HelpOfPairs, HasTheirOptionsAndDefaultsOnly) {
     EXPECT_EQ(text.find(other), std::string::npos) << other;
   }
   EXPECT_EQ(parse_command_line(test::kSendRecvLat, {"--help"}).text.find("--window"), std::string::npos);
-  EXPECT_EQ(parse_command_line(program, {"-g", "2"}).options.gpus, 2);
+  EXPECT_EQ(parse_command_line(program, {"-g", "2"}).options.nccl.gpus, 2);
   EXPECT_THROW((void)parse_command_line(test::kTcpBw, {"-g", "2"}), UsageError);
 }
 
@@ -285,8 +285,8 @@ TEST_F(Environment, SetsTheGroupsByEitherOfNcclTestsVariables) {
 /// A variable for another program is not there for this one, whatever its value.
 TEST_F(Environment, OfOneProgramDoesNotTouchTheOthers) {
   setenv("NCCL_TESTS_ALLTOALLV_SPREAD", "0.5", 1);
-  EXPECT_EQ(with_arguments({}, test::kAllToAllV).spread, 0.5);
-  EXPECT_EQ(with_arguments({}).spread, 1);
+  EXPECT_EQ(with_arguments({}, test::kAllToAllV).traffic.spread, 0.5);
+  EXPECT_EQ(with_arguments({}).traffic.spread, 1);
   setenv("NCCL_TESTS_ALLTOALLV_SPREAD", "nonsense", 1);
   EXPECT_THROW((void)with_arguments({}, test::kAllToAllV), UsageError);
   EXPECT_NO_THROW((void)with_arguments({}));

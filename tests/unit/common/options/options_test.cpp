@@ -45,7 +45,7 @@ TEST(Options, TakeTheUsualCommandLineOfNcclTests) {
   EXPECT_EQ(options.sizes.max_bytes, Bytes{1} << 30);
   EXPECT_EQ(options.sizes.step_bytes, 1000U);
   EXPECT_EQ(options.sizes.step_factor, 2U);
-  EXPECT_EQ(options.gpus, 1);
+  EXPECT_EQ(options.nccl.gpus, 1);
   std::vector<std::string> given;
   for (const GivenOption& option : options.given) given.push_back(option.key);
   EXPECT_EQ(given, (std::vector<std::string>{"minbytes", "maxbytes", "stepbytes", "stepfactor", "ngpus"}));
@@ -67,7 +67,7 @@ TEST(Options, AreTheSameByLetterByLongNameAndWithDashes) {
     EXPECT_EQ(options.aggregated, 2);
     EXPECT_EQ(options.cycles, 3);
     EXPECT_TRUE(options.report_cpu_time);
-    EXPECT_TRUE(options.timestamps);
+    EXPECT_TRUE(options.output.timestamps);
     EXPECT_EQ(options.unalign, 5);
   }
 }
@@ -98,10 +98,11 @@ TEST(Options, ReadEveryValueThere) {
   EXPECT_EQ(options.placement, Placement::kIn);
   EXPECT_EQ(options.checks, 4);
   EXPECT_EQ(options.backend, "mpi");
-  EXPECT_EQ(options.json_file, "a.json");
-  EXPECT_EQ(options.csv_file, "b.csv");
-  EXPECT_EQ(options.nccl_tests_json_file, "c.json");
-  EXPECT_TRUE(options.force && options.samples && options.stats && options.quiet && options.progress);
+  EXPECT_EQ(options.output.json_file, "a.json");
+  EXPECT_EQ(options.output.csv_file, "b.csv");
+  EXPECT_EQ(options.output.nccl_tests_json_file, "c.json");
+  EXPECT_TRUE(options.output.force && options.output.samples && options.output.stats && options.output.quiet &&
+              options.output.progress);
   EXPECT_EQ(options.min_bandwidth_gb_per_s, 12.5);
 }
 
@@ -193,17 +194,17 @@ TEST(Options, ForGpusOnlyAreKnownAsSuch) {
 
 TEST(Options, ForGpusHaveTheirValues) {
   const Options options = parsed("-g 8 -t 2 -R 2 -x 1 -p 1 -y 1 -D 4 -V 8 --device 3");
-  EXPECT_EQ(options.gpus, 8);
-  EXPECT_EQ(options.threads, 2);
-  EXPECT_EQ(options.registration, Registration::kSymmetric);
-  EXPECT_EQ(options.cta_policy, 1);
-  EXPECT_TRUE(options.parallel_init && options.null_stream);
-  EXPECT_EQ(options.device_implementation, 4);
-  EXPECT_EQ(options.device_ctas, 8);
+  EXPECT_EQ(options.nccl.gpus, 8);
+  EXPECT_EQ(options.nccl.threads, 2);
+  EXPECT_EQ(options.nccl.registration, Registration::kSymmetric);
+  EXPECT_EQ(options.nccl.cta_policy, 1);
+  EXPECT_TRUE(options.nccl.parallel_init && options.nccl.null_stream);
+  EXPECT_EQ(options.nccl.device_implementation, 4);
+  EXPECT_EQ(options.nccl.device_ctas, 8);
   EXPECT_EQ(options.device, 3);
   EXPECT_FALSE(parsed("").device);
-  EXPECT_EQ(parsed("-R 1").registration, Registration::kLocal);
-  EXPECT_EQ(parsed("-G 5").graph_launches, 5);
+  EXPECT_EQ(parsed("-R 1").nccl.registration, Registration::kLocal);
+  EXPECT_EQ(parsed("-G 5").nccl.graph_launches, 5);
   const Options each = parsed("-I 1 -K 5");
   EXPECT_TRUE(each.per_iteration);
   EXPECT_EQ(each.per_iteration_skip, 5);
@@ -211,14 +212,14 @@ TEST(Options, ForGpusHaveTheirValues) {
 
 /// nccl-tests' long name of the switch -M is --memory, which says here where the buffers lie; it still means both.
 TEST(Options, TellTheMemoryReportFromTheKindOfMemory) {
-  EXPECT_TRUE(parsed("--memory 1").memory_report);
+  EXPECT_TRUE(parsed("--memory 1").nccl.memory_report);
   EXPECT_EQ(parsed("--memory 1").memory, MemoryKind::kAuto);
-  EXPECT_TRUE(parsed("-M 1").memory_report);
-  EXPECT_FALSE(parsed("-M 1 -M 0").memory_report);
+  EXPECT_TRUE(parsed("-M 1").nccl.memory_report);
+  EXPECT_FALSE(parsed("-M 1 -M 0").nccl.memory_report);
   EXPECT_EQ(parsed("-M 1").memory, MemoryKind::kAuto);
   EXPECT_EQ(parsed("--memory cuda").memory, MemoryKind::kCuda);
   EXPECT_EQ(parsed("--memory host").memory, MemoryKind::kHost);
-  EXPECT_FALSE(parsed("--memory host").memory_report);
+  EXPECT_FALSE(parsed("--memory host").nccl.memory_report);
 }
 
 TEST(Options, KeepARuleForGroupsInOneSpelling) {
@@ -232,10 +233,10 @@ TEST(Options, OfAllToAllVBelongToItsProgramAlone) {
       parse_command_line(test::kAllToAllV,
                          test::words("--spread 0.25 --matrix m.txt --matrix-scale 3 --traffic-summary 1"))
           .options;
-  EXPECT_EQ(options.spread, 0.25);
-  EXPECT_EQ(options.matrix_file, "m.txt");
-  EXPECT_EQ(options.matrix_scale, 3);
-  EXPECT_TRUE(options.traffic_summary);
+  EXPECT_EQ(options.traffic.spread, 0.25);
+  EXPECT_EQ(options.traffic.matrix_file, "m.txt");
+  EXPECT_EQ(options.traffic.matrix_scale, 3);
+  EXPECT_TRUE(options.traffic.summary);
   for (const std::string line : {"--spread 0.25", "--matrix m.txt", "--matrix-scale 3", "--traffic-summary 1"}) {
     EXPECT_NE(test::refusal(line).find(line.substr(0, line.find(' '))), std::string::npos) << line;
   }

@@ -235,7 +235,7 @@ TEST(OtherTools, GiveTheirValuesToOurOptions) {
   EXPECT_EQ(sizes.iterations, 20);
   EXPECT_EQ(parsed(kSendRecvBw, "-m 64").sizes.max_bytes, 64U);
   EXPECT_EQ(parsed(kSendRecvBw, "--message-size=2:").sizes.min_bytes, 2U);
-  EXPECT_EQ(parsed(kTcpBw, "-P 4 -t 10").streams, 4);
+  EXPECT_EQ(parsed(kTcpBw, "-P 4 -t 10").tcp.streams, 4);
   EXPECT_EQ(parsed(kTcpBw, "-P4 -t 10").time_budget, 10);
   const Options rdma = parsed(kWriteBw, "-aFD 10 --use_hugepages --report_gbits -p 18516");
   EXPECT_EQ(rdma.time_budget, 10);
@@ -384,7 +384,7 @@ TEST(OtherTools, AreNoValues) {
   EXPECT_EQ(refusal(kTcpBw, "-P -t 10"),
             "-P of iperf3 needs a value, and was given the option '-t'; --help says which");
   EXPECT_EQ(refusal(kTcpBw, "-P -1"), "-1 is too small; --streams is at least 1");
-  EXPECT_EQ(parsed(kTcpBw, "--label - -n 4").label, "-");
+  EXPECT_EQ(parsed(kTcpBw, "--label - -n 4").output.label, "-");
 }
 
 TEST(OtherTools, AreExplainedWhereAFlagOfTheirsComesLast) {

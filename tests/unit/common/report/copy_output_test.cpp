@@ -28,7 +28,7 @@ Context copy_context() {
 
 std::vector<std::string> table_of(const std::vector<CopyRow>& rows, bool quiet = true) {
   Context context = copy_context();
-  context.options.quiet = quiet;
+  context.options.output.quiet = quiet;
   test::WrittenTable<Figure::kCopies> table;
   table->begin(context);
   for (const CopyRow& row : rows) table->record(row);

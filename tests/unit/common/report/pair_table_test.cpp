@@ -38,7 +38,7 @@ Context pair_context(Figure figure, int pairs) {
 
 Context quiet_context(Figure figure, int pairs) {
   Context context = pair_context(figure, pairs);
-  context.options.quiet = true;
+  context.options.output.quiet = true;
   return context;
 }
 
@@ -225,7 +225,7 @@ TEST(PairTable, AppendsDateAndTimeWhereAskedFor) {
   setenv("TZ", "UTC", 1);
   tzset();
   Context context = quiet_context(Figure::kBandwidth, 1);
-  context.options.timestamps = true;
+  context.options.output.timestamps = true;
   EXPECT_EQ(rows_text(context, {row_of(4194304, 400e-6)}),
             "     4194304     115200     400.00     10.49     10.38     10.59     83.89    0.00250       0  2026-01-01 "
             "00:00:00\n");
@@ -414,7 +414,7 @@ TEST(PairTableFooter, HasNotesWiresProcessorsAndPrecision) {
 
 TEST(PairTableStatistics, StandPairByPair) {
   Context context = quiet_context(Figure::kLatency, 2);
-  context.options.stats = true;
+  context.options.output.stats = true;
   std::vector<Row> rows;
   for (const Bytes size : {8U, 16U}) {
     for (int pair = 0; pair < 2; ++pair) rows.push_back(latency_row(size, 1e-6, pair));
@@ -455,7 +455,7 @@ TEST(PairTable, DoesNotAddUpWhatWasCarriedInDifferentRounds) {
 TEST(PairTable, HasTheWordsOfParsersOnlyWhereTheyBelong) {
   for (const Figure figure : {Figure::kLatency, Figure::kBandwidth, Figure::kBothWays}) {
     Context context = pair_context(figure, 40);
-    context.options.stats = true;
+    context.options.output.stats = true;
     Table table;
     table->begin(context);
     for (int pair = 0; pair < 40; ++pair) table->record(latency_row(8, 1e-6, pair));

@@ -39,7 +39,7 @@ Context rdma_context(Figure figure, int pairs = 1) {
 
 Context quiet_context(Figure figure) {
   Context context = rdma_context(figure);
-  context.options.quiet = true;
+  context.options.output.quiet = true;
   return context;
 }
 
@@ -134,8 +134,8 @@ Ending talkative_ending() {
 Context talkative_context(Figure figure, int pairs = 1) {
   Context context = rdma_context(figure, pairs);
   context.notices = {"Reducing maxBytes to 65536"};
-  context.options.stats = true;
-  context.options.timestamps = true;
+  context.options.output.stats = true;
+  context.options.output.timestamps = true;
   return context;
 }
 

@@ -54,7 +54,7 @@ std::string rows_text(const Context& context, const std::vector<Row>& rows) {
 Context rdma_context(Figure figure, Transport transport = Transport::kRc) {
   Context context = test::example_context();
   context.figure = figure;
-  context.options.quiet = true;
+  context.options.output.quiet = true;
   context.groups = {{"0, 1", "a, b"}};
   context.groups[0].wire_rate = 12.5e9;
   context.backend = "verbs";
@@ -137,7 +137,7 @@ TEST(RdmaTable, OfALatencyByRdmaHasMeanAndDeviation) {
 
 TEST(RdmaTableBanner, OfRdmaHasTheQueuesInThePlaceOfTheWindow) {
   Context context = rdma_context(Figure::kBandwidth);
-  context.options.quiet = false;
+  context.options.output.quiet = false;
   context.options.sizes = {2, 65536, 1048576, 2};
   EXPECT_EQ(test::lines_of(header_text(context))[2],
             "# Sizes: 2 to 65536 bytes, step: 2(factor); queue pairs: 1; depth: 128; moderation: auto; inline: auto; "
@@ -161,7 +161,7 @@ TEST(RdmaTableBanner, OfRdmaHasTheQueuesInThePlaceOfTheWindow) {
 
 TEST(RdmaTableBanner, SaysWhatATimeIsInTheProgramsOwnWords) {
   Context context = rdma_context(Figure::kLatency);
-  context.options.quiet = false;
+  context.options.output.quiet = false;
   context.options.iterations = 20;
   context.time_means = "from posting a read to its completion";
   EXPECT_EQ(test::lines_of(header_text(context))[5],

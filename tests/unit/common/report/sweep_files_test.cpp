@@ -53,8 +53,8 @@ PairReading wrong_reading() {
 
 TEST(SweepJson, TellsOfTheSweepInTheContext) {
   Context context = sweep_context(3, 2);
-  context.options.level = Level::kRank;
-  context.options.schedule = ScheduleKind::kShift;
+  context.options.sweep.level = Level::kRank;
+  context.options.sweep.schedule = ScheduleKind::kShift;
   context.options.concurrent = 4;
   context.sweep = plan_facts(context);
   Written<JsonLinesSink> file;

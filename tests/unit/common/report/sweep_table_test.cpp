@@ -39,7 +39,7 @@ std::string text_of(const Context& context, const std::vector<PairReading>& read
 
 Context quiet_context(int hosts, int local = 1) {
   Context context = sweep_context(hosts, local);
-  context.options.quiet = true;
+  context.options.output.quiet = true;
   return context;
 }
 
@@ -265,7 +265,7 @@ SweepVerdict verdict_with(int findings) {
 
 TEST(SweepTableToFind, SaysWhatEachRoundIsForAsItBegins) {
   Context context = sweep_context(4);
-  context.options.find = true;
+  context.options.sweep.find = true;
   Table table;
   table->begin(context);
   table->record(SweepRound{0, 2, "round 1 of 3 for all hosts"});
@@ -379,7 +379,7 @@ TEST(SweepTableBanner, SaysWhatIsPairedAndHow) {
 
 TEST(SweepTableBanner, FollowsTheOptions) {
   Context context = sweep_context(4, 2);
-  context.options.schedule = ScheduleKind::kShift;
+  context.options.sweep.schedule = ScheduleKind::kShift;
   context.rounds = 14;
   context.options.concurrent = 3;
   context.options.iterations = 20;
@@ -388,7 +388,7 @@ TEST(SweepTableBanner, FollowsTheOptions) {
             "# Sweep: 8 ranks; schedule: shift; rounds: 14; flows at once: 3; size: 1048576 bytes; window: 64 "
             "messages; seed: 42");
   EXPECT_EQ(lines[5].substr(0, 57), "# Method: 20 windows in each direction of a pair, given u");
-  context.options.level = Level::kGpu;
+  context.options.sweep.level = Level::kGpu;
   context.options.concurrent = 0;
   EXPECT_EQ(lines_of(banner_text(context))[2].substr(0, 64),
             "# Sweep: 8 GPUs; schedule: shift; rounds: 14; flows at once: 8; ");

@@ -32,7 +32,7 @@ constexpr const char* kExampleRow =
 
 Context quiet_context() {
   Context context = example_context();
-  context.options.quiet = true;
+  context.options.output.quiet = true;
   return context;
 }
 
@@ -213,7 +213,7 @@ TEST(TableTimestamps, AddTwoFieldsAndAColumn) {
   tzset();
   Table table;
   Context context = quiet_context();
-  context.options.timestamps = true;
+  context.options.output.timestamps = true;
   table->begin(context);
   table->record(example_row());
   const auto lines = table.lines();
@@ -254,7 +254,7 @@ TEST(TableFooter, SaysFailedOnlyWhereSomethingFailed) {
 TEST(Table, WithEverythingInItHasTheWordsOfParsersOnlyWhereTheyBelong) {
   Table table;
   Context context = example_context();
-  context.options.stats = true;
+  context.options.output.stats = true;
   context.notices = {"a notice"};
   table->begin(context);
   table->record(example_row());
@@ -335,7 +335,7 @@ TEST(TableBanner, HasALineForEachRank) {
 }
 
 void begin_with_statistics(Table& table, Context context = quiet_context()) {
-  context.options.stats = true;
+  context.options.output.stats = true;
   table->begin(context);
 }
 
