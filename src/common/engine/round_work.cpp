@@ -163,20 +163,14 @@ class RoundWork final : public Work {
   void run_round(const Context& context) {
     if (processes_) {
       if (job().options.memory == MemoryKind::kCuda) report_.on_gpus = describe_on_gpus();
-      measure_round(context);
+      report_.facts = stage_->measure(context, [this](Run& run) {
+        measure_rows(run, has_outputs() ? &*totals_ : nullptr);
+        return Ending();
+      });
       stage_.reset();
     }
     static_cast<void>(max_at_rest(world(), job().watchdog.heartbeat(), 0));
     meet(world(), job().watchdog);
-  }
-  void measure_round(const Context& context) {
-    Run& run = stage_->begin(context);
-    try {
-      measure_rows(run, has_outputs() ? &*totals_ : nullptr);
-    } catch (const std::exception& error) {
-      stage_->fail(error);
-    }
-    report_.facts = stage_->finish({});
   }
   /// `ports`: by process. A rank in several pairs keeps the port that it has in the first of them.
   void describe_all_pairs(const std::vector<LocalPort>& ports, Context& context) const {

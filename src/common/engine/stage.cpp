@@ -58,41 +58,37 @@ Stage::Stage(const Job& job, const Test& test, Setup& setup, Outputs& outputs)
 /// The session, which the watchdog asks for its state, may end next.
 Stage::~Stage() { job_.watchdog.part(); }
 
-Run& Stage::begin(const Context& context) {
+StageFacts Stage::measure(const Context& context, const std::function<Ending(Run&)>& visit) {
   const Team& team = *setup_.team;
   Session& session = *setup_.backend.session;
   const int local = session.local_ranks();
-  const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
-  workspace_.emplace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
-                     setup_.options.unalign, ranks);
-  nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.tcp.interface);
-  processors_.emplace(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
-  return run_.emplace(Run{team, setup_.options, test_, session, setup_.cases, outputs_, context,
-                          job_.watchdog.heartbeat(), clock_, *workspace_, *nics_, *processors_});
+  Workspace workspace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
+                      setup_.options.unalign, {team.group().rank() * local, local, team.group().size() * local});
+  NicMeter nics(team, setup_.placed, setup_.backend.name, setup_.options.tcp.interface);
+  ProcessorMeter processors(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
+  Run run{team,   setup_.options, test_, session,   setup_.cases, outputs_, context, job_.watchdog.heartbeat(),
+          clock_, workspace,      nics,  processors};
+  Ending ending;
+  try {
+    ending = visit(run);
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  if (run.has_abandoned) end_here(ending);
+  return {nics.report(), processors.report(), remarks_of(team, session), session.memory_usage()};
 }
 
 /// Gives up the operations in flight first. Releasing memory that a device still uses may take a minute, and the
 /// message must not wait for that.
-void Stage::fail(const std::exception& error) {
+void Stage::fail(const std::exception& error) const {
   setup_.backend.session->abandon();
   abandon(outputs_, error);
   end_job(job_.program.name, error);
 }
 
-StageFacts Stage::finish(const Ending& ending) {
-  if (run_->has_abandoned) end_here(ending);
-  Session& session = *setup_.backend.session;
-  StageFacts facts{nics_->report(), processors_->report(), remarks_of(*setup_.team, session), session.memory_usage()};
-  run_.reset();
-  processors_.reset();
-  nics_.reset();
-  workspace_.reset();
-  return facts;
-}
-
 /// Ends a run in which messages were given up: MPI may still be busy with them, and could then neither synchronise nor
 /// finalize.
-void Stage::end_here(const Ending& ending) {
+void Stage::end_here(const Ending& ending) const {
   constexpr Seconds kLongEnough = 30;  // for the first process to report
   const bool is_first = setup_.team->world().is_root();
   if (!is_first) sleep_for(kLongEnough);

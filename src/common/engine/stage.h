@@ -1,7 +1,7 @@
 #pragma once
 
 #include <exception>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,7 +10,6 @@
 #include "common/engine/setup.h"
 #include "common/measure/bench.h"
 #include "common/measure/test.h"
-#include "common/measure/workspace.h"
 #include "common/mpi/common_clock.h"
 #include "common/nic_counters/nic_meter.h"
 #include "common/processors/processor_meter.h"
@@ -48,15 +47,14 @@ class Stage : NotCopied {
 
   /// The maximum over all processes.
   [[nodiscard]] Seconds clock_error() const { return clock_error_; }
-  /// Makes the buffers, once the outputs have begun with `context`, which must outlive the run. Collective.
-  [[nodiscard]] Run& begin(const Context& context);
-  /// An operation has failed on this process, which prints the error and ends the job.
-  [[noreturn]] void fail(const std::exception& error);
-  /// Ends the run and releases the buffers. Collective.
-  [[nodiscard]] StageFacts finish(const Ending& ending);
+  /// Makes the buffers, once the outputs have begun with `context`, and measures by `visit`, whose ending tells other
+  /// processes why messages were given up. Where an operation fails, its process prints the error and ends the job.
+  /// Collective.
+  [[nodiscard]] StageFacts measure(const Context& context, const std::function<Ending(Run&)>& visit);
 
  private:
-  [[noreturn]] void end_here(const Ending& ending);
+  [[noreturn]] void fail(const std::exception& error) const;
+  [[noreturn]] void end_here(const Ending& ending) const;
 
   const Job& job_;
   const Test& test_;
@@ -64,10 +62,6 @@ class Stage : NotCopied {
   Outputs& outputs_;
   mpi::CommonClock clock_;
   Seconds clock_error_;
-  std::optional<Workspace> workspace_;  // this and the following: between `begin` and `finish`
-  std::optional<NicMeter> nics_;
-  std::optional<ProcessorMeter> processors_;
-  std::optional<Run> run_;
 };
 
 }  // namespace fabricbench

@@ -1,6 +1,5 @@
 #include "common/engine/test_work.h"
 
-#include <exception>
 #include <utility>
 
 #include "common/engine/conclusion.h"
@@ -56,14 +55,8 @@ Context TestWork::make_context() {
 }
 
 Ending TestWork::measure(const Context& context) {
-  Run& run = stage_->begin(context);
   Ending ending;
-  try {
-    ending = visit(run);
-  } catch (const std::exception& error) {
-    stage_->fail(error);
-  }
-  stage_->finish(ending).add_to(ending);
+  stage_->measure(context, [&](Run& run) { return ending = visit(run); }).add_to(ending);
   stage_.reset();
   return ending;
 }
