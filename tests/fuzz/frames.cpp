@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/backends/sockets/handshake.h"
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
 #include "readers.h"
 #include "support.h"
 

@@ -11,11 +11,11 @@
 
 #include "common/backends/rdma/routes.h"
 #include "common/backends/rdma_cm/channel.h"
-#include "common/backends/rdma_cm/cm_links.h"
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/cm_endpoints.h"
+#include "common/backends/rdma_cm/endpoint.h"
 #include "common/backends/rdma_cm/side.h"
+#include "common/backends/verbs/connect_info.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/introduction.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/options.h"
@@ -44,7 +44,7 @@ struct ConnectSetup {
   Options options;
   std::unique_ptr<Team> team;  ///< each group is a pair
   Placed placed;
-  std::unique_ptr<rdma_cm::Links> links;
+  std::unique_ptr<rdma_cm::Endpoints> endpoints;
   std::string peer;  ///< such as `rank 1 on node-07 (3: RoCE v2 10.0.0.7)`
   std::vector<std::string> notices;
 
@@ -91,7 +91,8 @@ std::string route_of(const Ends& ends, const Addresses& addresses) {
                      verbs::describe(addresses.accepting), addresses.description);
 }
 
-rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFacts& port, const verbs::Gid& gid) {
+rdma_cm::EndpointSettings endpoint_settings(const Options& options, const verbs::PortFacts& port,
+                                            const verbs::Gid& gid) {
   return {port.device,
           gid,
           options.rdma.transport,
@@ -102,14 +103,14 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
 }
 
 /// Tells the connecting side where the other side listens, and both sides the name of the other one.
-void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& addresses,
-          const rdma_cm::Invitation& invitation) {
+void meet(ConnectSetup& setup, rdma_cm::CmEndpoints& endpoints, const Addresses& addresses,
+          const rdma_cm::ListenInfo& listen_info) {
   const mpi::Communicator& group = setup.team->group();
   const std::string own = host::name_of_process(setup.team->process_in_job(), setup.placed.host);
   const std::vector<std::string> names = all_gather(group, own);
-  const std::vector<std::string> invitations = all_gather(group, to_text(invitation));
+  const std::vector<std::string> listen_infos = all_gather(group, to_text(listen_info));
   const bool connects = setup.connects();
-  if (connects) links.set_peer(addresses.accepting, rdma_cm::parse_invitation(invitations[1]));
+  if (connects) endpoints.set_peer(addresses.accepting, rdma_cm::parse_listen_info(listen_infos[1]));
   setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
                            verbs::describe(connects ? addresses.accepting : addresses.connecting));
 }
@@ -146,15 +147,15 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
     check_datagram_size(setup.options, ends);
     return agreed_addresses(ends, rdma.gid);
   });
-  rdma_cm::Invitation invitation;
-  auto links = everywhere(world, [&] {
+  rdma_cm::ListenInfo listen_info;
+  auto endpoints = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
-    auto made = rdma_cm::open_links(link_settings(setup.options, own, gid));
-    if (!setup.connects()) invitation = made->listen();
+    auto made = rdma_cm::open_endpoints(endpoint_settings(setup.options, own, gid));
+    if (!setup.connects()) listen_info = made->listen();
     return made;
   });
-  meet(setup, *links, addresses, invitation);
-  setup.links = std::move(links);
+  meet(setup, *endpoints, addresses, listen_info);
+  setup.endpoints = std::move(endpoints);
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));
   }
@@ -302,9 +303,9 @@ class ConnectWork final : public Work {
                                          static_cast<std::size_t>(rdma.parallel)};
     std::unique_ptr<rdma_cm::Side> side;
     if (setup_.connects()) {
-      side = std::make_unique<rdma_cm::ConnectingSide>(*setup_.links, settings);
+      side = std::make_unique<rdma_cm::ActiveSide>(*setup_.endpoints, settings);
     } else {
-      side = std::make_unique<rdma_cm::AcceptingSide>(*setup_.links, settings);
+      side = std::make_unique<rdma_cm::PassiveSide>(*setup_.endpoints, settings);
     }
     AgreementWatch watch([this](const std::string& text) { end_without_peer(text); });
     const auto agree = [&](const rdma_cm::Problem& own) {

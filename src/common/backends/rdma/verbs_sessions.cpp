@@ -279,11 +279,11 @@ std::unique_ptr<verbs::VerbsSession> open_session(const Team& team, const verbs:
     return std::make_unique<verbs::VerbsSession>(settings, std::move(buffers), connector_for(settings.options),
                                                  group.rank(), gather, [&group] { group.barrier(); });
   });
-  const std::vector<std::string> introductions = gather(session->introduction());
-  const std::vector<std::string> invitations =
-      gather(everywhere(world, [&] { return session->agree_with(introductions); }));
+  const std::vector<std::string> connect_infos = gather(session->connect_info());
+  const std::vector<std::string> listen_infos =
+      gather(everywhere(world, [&] { return session->agree_with(connect_infos); }));
   (void)everywhere(world, [&] {
-    session->connect(invitations);
+    session->connect(listen_infos);
     return true;
   });
   if (seen_by) open_reader(team, *session);

@@ -281,7 +281,7 @@ class TcpBackend final : public Backend {
 };
 
 TcpSession::TcpSession(int rank, int ranks, const Gather& gather, const TcpSettings& settings) {
-  std::vector<Peer> peers = Meeting(rank, ranks, settings).connect(gather);
+  std::vector<Peer> peers = Rendezvous(rank, ranks, settings).connect(gather);
   library_ = describe(peers, settings);
   backend_ = std::make_unique<TcpBackend>(std::move(peers), settings.time_limit_s);
 }

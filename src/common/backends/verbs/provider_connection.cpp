@@ -49,16 +49,17 @@ class ProviderConnection final : public VerbsConnection {
     for (const QueuePair& each : own_queue_pairs().all) lanes_.push_back({.queue_pair = ibv_qp_to_qp_ex(each.get())});
   }
 
-  [[nodiscard]] std::string invite(Connector& /*connector*/, const Meeting& meeting) override {
-    const std::vector<std::uint32_t> numbers = transport_->open_to_peer(meeting, own_queue_pairs());
+  [[nodiscard]] std::string listen(Connector& /*connector*/, const NegotiatedSettings& negotiated) override {
+    const std::vector<std::uint32_t> numbers = transport_->open_to_peer(negotiated, own_queue_pairs());
     know_numbers(numbers);
     return fmt::format("{}", fmt::join(numbers, " "));
   }
-  void connect(Connector& /*connector*/, const Meeting& meeting, const std::string& invitation) override {
-    Introduction peer = meeting.peer;
-    peer.queue_pairs = numbers_in(invitation, lanes_.size());
+  void connect(Connector& /*connector*/, const NegotiatedSettings& negotiated,
+               const std::string& listen_info) override {
+    ConnectInfo peer = negotiated.peer;
+    peer.queue_pairs = numbers_in(listen_info, lanes_.size());
     Connected connected;
-    connected.mtu = transport_->connect(meeting, own_queue_pairs(), peer.queue_pairs);
+    connected.mtu = transport_->connect(negotiated, own_queue_pairs(), peer.queue_pairs);
     be_connected(std::move(peer), std::move(connected));
   }
   [[nodiscard]] std::optional<bool> keeps_order() const override { return transport_->keeps_order(); }

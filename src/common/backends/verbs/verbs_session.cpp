@@ -33,13 +33,13 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
 
 /// The queue that packets wait in depends on these. Class 0 of RoCE has to be seen too: in most fabrics its queue may
 /// lose packets.
-std::string classes_text(const Meeting& meeting) {
+std::string classes_text(const NegotiatedSettings& negotiated) {
   std::string text;
-  if (meeting.service_level > 0) text += fmt::format(", service level {}", meeting.service_level);
-  if (meeting.traffic_class > 0) {
-    text += fmt::format(", traffic class {}", meeting.traffic_class);
-  } else if (meeting.own.port.ethernet) {
-    text += meeting.by_rdma_cm ? ", rdma_cm's default traffic class" : ", traffic class 0";
+  if (negotiated.service_level > 0) text += fmt::format(", service level {}", negotiated.service_level);
+  if (negotiated.traffic_class > 0) {
+    text += fmt::format(", traffic class {}", negotiated.traffic_class);
+  } else if (negotiated.own.port.ethernet) {
+    text += negotiated.by_rdma_cm ? ", rdma_cm's default traffic class" : ", traffic class 0";
   }
   return text;
 }
@@ -60,17 +60,17 @@ std::string retransmission_text(const Retransmission& chosen) {
 
 }  // namespace
 
-std::string route_details(const Meeting& meeting) {
+std::string route_details(const NegotiatedSettings& negotiated) {
   std::string text;
-  const auto& [first, second, key] = meeting.agreed.partitions;
+  const auto& [first, second, key] = negotiated.agreed.partitions;
   if ((key | kFullMember) != kDefaultPartition || first != 0 || second != 0) {
     text += fmt::format(", partition {:#06x} (indices {} and {})", key, first, second);
   }
-  const bool has_global_route = meeting.agreed.has_global_route && !meeting.by_rdma_cm;
-  if (has_global_route && !meeting.own.port.ethernet) text += ", global route header";
-  text += classes_text(meeting);
-  if (!meeting.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(meeting.flow_labels, " "));
-  return text + retransmission_text(meeting.retransmission);
+  const bool has_global_route = negotiated.agreed.has_global_route && !negotiated.by_rdma_cm;
+  if (has_global_route && !negotiated.own.port.ethernet) text += ", global route header";
+  text += classes_text(negotiated);
+  if (!negotiated.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(negotiated.flow_labels, " "));
+  return text + retransmission_text(negotiated.retransmission);
 }
 
 Bytes inline_bytes_wanted(const VerbsSettings& settings) {
@@ -198,40 +198,40 @@ std::int64_t VerbsSession::receive_depth() const {
   return takes ? settings_.options.receive_depth : 0;
 }
 
-std::string VerbsSession::introduction() const {
-  Introduction own = connection_->introduction(settings_.host);
+std::string VerbsSession::connect_info() const {
+  ConnectInfo own = connection_->connect_info(settings_.host);
   own.rank = settings_.rank;
   return to_text(own);
 }
 
-std::string VerbsSession::agree_with(const std::vector<std::string>& introductions) {
-  for (const std::string& text : introductions) both_.push_back(parse_introduction(text));
+std::string VerbsSession::agree_with(const std::vector<std::string>& connect_infos) {
+  for (const std::string& text : connect_infos) both_.push_back(parse_connect_info(text));
   const RdmaOptions& options = settings_.options;
-  meeting_.transport = options.transport;
-  meeting_.service_level = static_cast<int>(options.service_level);
-  meeting_.traffic_class = static_cast<int>(options.traffic_class);
-  meeting_.limit = options.stall_timeout;
-  meeting_.own = both_.at(static_cast<std::size_t>(rank_));
-  meeting_.own.port = device_.port;  // with what the other end need not know
-  meeting_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
+  negotiated_.transport = options.transport;
+  negotiated_.service_level = static_cast<int>(options.service_level);
+  negotiated_.traffic_class = static_cast<int>(options.traffic_class);
+  negotiated_.limit = options.stall_timeout;
+  negotiated_.own = both_.at(static_cast<std::size_t>(rank_));
+  negotiated_.own.port = device_.port;  // with what the other end need not know
+  negotiated_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
   for (const std::int64_t label : options.flow_labels) {
-    meeting_.flow_labels.push_back(static_cast<std::uint32_t>(label));
+    negotiated_.flow_labels.push_back(static_cast<std::uint32_t>(label));
   }
-  meeting_.retransmission = {static_cast<int>(options.acknowledge_timeout), static_cast<int>(options.retries)};
-  meeting_.agreed = agree(both_[0], both_[1],
-                          {.mtu = options.mtu,
-                           .outstanding = options.outstanding,
-                           .gid = options.gid,
-                           .partition = options.partition,
-                           .global_route = options.traffic_class > 0 || !options.flow_labels.empty(),
-                           .by_rdma_cm = options.by_rdma_cm});
-  meeting_.first = rank_ == 0;
-  meeting_.by_rdma_cm = options.by_rdma_cm;
-  return connection_->invite(*connector_, meeting_);
+  negotiated_.retransmission = {static_cast<int>(options.acknowledge_timeout), static_cast<int>(options.retries)};
+  negotiated_.agreed = agree(both_[0], both_[1],
+                             {.mtu = options.mtu,
+                              .outstanding = options.outstanding,
+                              .gid = options.gid,
+                              .partition = options.partition,
+                              .global_route = options.traffic_class > 0 || !options.flow_labels.empty(),
+                              .by_rdma_cm = options.by_rdma_cm});
+  negotiated_.first = rank_ == 0;
+  negotiated_.by_rdma_cm = options.by_rdma_cm;
+  return connection_->listen(*connector_, negotiated_);
 }
 
-void VerbsSession::connect(const std::vector<std::string>& invitations) {
-  connection_->connect(*connector_, meeting_, invitations.at(static_cast<std::size_t>(1 - rank_)));
+void VerbsSession::connect(const std::vector<std::string>& listen_infos) {
+  connection_->connect(*connector_, negotiated_, listen_infos.at(static_cast<std::size_t>(1 - rank_)));
 }
 
 void VerbsSession::see_with(std::unique_ptr<MessageReader> reader) {
@@ -240,7 +240,7 @@ void VerbsSession::see_with(std::unique_ptr<MessageReader> reader) {
                                                                    .connection = *connection_,
                                                                    .messages = *backend_,
                                                                    .buffers = *buffers_,
-                                                                   .meeting = meeting_,
+                                                                   .negotiated = negotiated_,
                                                                    .flow = flow_settings(),
                                                                    .rank = rank_,
                                                                    .gather = gather_,
@@ -279,7 +279,7 @@ void VerbsSession::settle_arrivals() {
   const auto loser = std::find(both.begin(), both.end(), "");
   if (loser == both.end()) return;
   if (by_flag) {
-    const Introduction& end = both_.at(static_cast<std::size_t>(loser - both.begin()));
+    const ConnectInfo& end = both_.at(static_cast<std::size_t>(loser - both.begin()));
     arrival_ = fmt::format(
         ", but {} of host {} does not promise to keep the order of data, as with adaptive routing: a "
         "number may be seen before its message (--seen-by cq+flush is safe)",
@@ -306,13 +306,13 @@ void VerbsSession::finish_opening() {
 }
 
 std::string VerbsSession::route() const {
-  const auto end = [](const Introduction& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
-  const GidPair& gids = meeting_.agreed.gids;
+  const auto end = [](const ConnectInfo& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
+  const GidPair& gids = negotiated_.agreed.gids;
   const std::string how = connector_->description();
   const std::string mtu = connection_->mtu() > 0 ? fmt::format(", MTU {}", connection_->mtu()) : "";
   return fmt::format("{} to {}, {}, GID indices {} and {}{}{}{}{}", end(both_.at(0)), end(both_.at(1)),
-                     gids.description, gids.first, gids.second, mtu, route_details(meeting_), how.empty() ? "" : ", ",
-                     how) +
+                     gids.description, gids.first, gids.second, mtu, route_details(negotiated_),
+                     how.empty() ? "" : ", ", how) +
          arrival_;
 }
 

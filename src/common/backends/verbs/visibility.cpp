@@ -266,17 +266,17 @@ void FlushBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
 class VisibilityParts::Loopback {
  public:
   /// Uses the port and the GID of the pair's connection. Throws Error (missing).
-  Loopback(const OpenDevice& device, const Meeting& meeting, bool data_direct)
+  Loopback(const OpenDevice& device, const NegotiatedSettings& negotiated, bool data_direct)
       : connection_(device, ConnectionSettings{.data_direct = data_direct}),
         read_region_(connection_.register_memory(read_.data(), read_.size())) {
-    Meeting own = meeting;
+    NegotiatedSettings own = negotiated;
     own.transport = Transport::kRc;
-    own.own = connection_.introduction(meeting.own.host);
+    own.own = connection_.connect_info(negotiated.own.host);
     own.peer = own.own;
-    const int gid = meeting.own_gid().index;
-    own.agreed.gids = {gid, gid, meeting.agreed.gids.description};
+    const int gid = negotiated.own_gid().index;
+    own.agreed.gids = {gid, gid, negotiated.agreed.gids.description};
     DirectConnector connector;
-    connection_.connect(connector, own, connector.invite(own));
+    connection_.connect(connector, own, connector.listen(own));
   }
 
   [[nodiscard]] Connection& connection() { return connection_; }
@@ -319,7 +319,7 @@ VisibilityParts::~VisibilityParts() {
 }
 
 void VisibilityParts::open_flush() {
-  loopback_ = std::make_unique<Loopback>(around_.device, around_.meeting, around_.flow.options.data_direct);
+  loopback_ = std::make_unique<Loopback>(around_.device, around_.negotiated, around_.flow.options.data_direct);
   const auto make_known = [this](std::span<std::byte> recv) { return loopback_->make_known(around_.buffers, recv); };
   const auto forget = [this] { loopback_->forget(); };
   backend_ = std::make_unique<FlushBackend>(around_.messages, loopback_->connection(), around_.flow, loopback_->into(),

@@ -186,7 +186,7 @@ struct VisibilitySurroundings {
   VerbsConnection& connection;
   VerbsBackend& messages;
   BufferSource& buffers;
-  const Meeting& meeting;
+  const NegotiatedSettings& negotiated;
   FlowSettings flow{};
   int rank = 0;
   ReaderBackend::Gather gather;

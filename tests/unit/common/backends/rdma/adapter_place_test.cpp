@@ -15,7 +15,7 @@ constexpr host::PciLink kX16{32, 16};
 
 AdapterPlace place_on(int node, host::NodeBinding binding, Move move = Move::kNone) {
   AdapterPlace place{.rank = 3, .host = "b", .device = "mlx5_1", .adapter_node = node, .wanted_node = node};
-  place.links = {kX16, kX16, kX16};
+  place.endpoints = {kX16, kX16, kX16};
   place.binding = binding;
   place.processors = "0-15";
   place.move = move;
@@ -41,7 +41,7 @@ TEST(PlaceText, SaysWhatWasAskedFor) {
   place = place_on(1, host::NodeBinding::kPartly);
   place.wanted_node.reset();
   EXPECT_EQ(text_of(place), "mlx5_1 on NUMA node 1, PCIe 32 GT/s x16") << "--numa off";
-  place.links = {};
+  place.endpoints = {};
   place.adapter_node.reset();
   EXPECT_EQ(text_of(place), "mlx5_1 on an unknown NUMA node");
 }
@@ -54,12 +54,12 @@ TEST(PlaceWarnings, AreNoneWhereAllIsWell) {
 
 TEST(PlaceWarnings, NameLinksThatAreSlowerThanTheyCouldBe) {
   AdapterPlace place = place_on(1, host::NodeBinding::kInside);
-  place.links = {host::PciLink{32, 8}, kX16, host::PciLink{32, 8}};
+  place.endpoints = {host::PciLink{32, 8}, kX16, host::PciLink{32, 8}};
   EXPECT_EQ(
       warnings_of(place),
       (std::vector<std::string>{"The PCIe link of mlx5_1 of host b runs at 32 GT/s x8, and the device can do 32 GT/s "
                                 "x16: check its slot and riser, and reseat it"}));
-  place.links = {kX16, kX16, host::PciLink{16, 16}};
+  place.endpoints = {kX16, kX16, host::PciLink{16, 16}};
   EXPECT_EQ(warnings_of(place), (std::vector<std::string>{
                                     "A PCIe link above mlx5_1 of host b runs at 16 GT/s x16, below the 32 GT/s x16 of "
                                     "the device itself"}));

@@ -81,16 +81,16 @@ class DcTest : public testing::Test {
     settings.shared_receives = true;
     device_ = open_device("mlx5_0", 1);
     connection_ = open_connection(device_, settings);
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("here");
-    meeting.own.port = meeting.peer.port = device_.port;
-    meeting.agreed.mtu = 4096;
-    meeting.agreed.outstanding = 16;
-    meeting.agreed.has_global_route = true;
-    meeting.flow_labels = {7, 8};
-    meeting.retransmission = {20, 3};
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = connection_->connect_info("here");
+    negotiated.own.port = negotiated.peer.port = device_.port;
+    negotiated.agreed.mtu = 4096;
+    negotiated.agreed.outstanding = 16;
+    negotiated.agreed.has_global_route = true;
+    negotiated.flow_labels = {7, 8};
+    negotiated.retransmission = {20, 3};
     DirectConnector connector;
-    connection_->connect(connector, meeting, connection_->invite(connector, meeting));
+    connection_->connect(connector, negotiated, connection_->listen(connector, negotiated));
   }
 
   /// Initiators, or targets, that were connected.

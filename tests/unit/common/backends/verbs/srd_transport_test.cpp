@@ -73,12 +73,12 @@ class SrdTest : public testing::Test {
     settings.transport = Transport::kSrd;
     device_ = open_device("rdmap0s6", 1);
     connection_ = open_connection(device_, settings);
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("here");
-    meeting.own.port = meeting.peer.port = device_.port;
-    meeting.agreed.has_global_route = true;
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = connection_->connect_info("here");
+    negotiated.own.port = negotiated.peer.port = device_.port;
+    negotiated.agreed.has_global_route = true;
     DirectConnector connector;
-    connection_->connect(connector, meeting, connection_->invite(connector, meeting));
+    connection_->connect(connector, negotiated, connection_->listen(connector, negotiated));
   }
 
   std::string refusal(Verb verb, Transport transport = Transport::kSrd) {
@@ -168,7 +168,7 @@ TEST_F(SrdTest, SendsWaitForReceives) {
   }
   flow.finish();
   EXPECT_EQ(flow.lost(), 0U);
-  EXPECT_EQ(fake_verbs_queues().queue_pairs.at(connection_->introduction("").queue_pairs.front() - 1).carried_out,
+  EXPECT_EQ(fake_verbs_queues().queue_pairs.at(connection_->connect_info("").queue_pairs.front() - 1).carried_out,
             kMessages);
 }
 

@@ -349,29 +349,29 @@ TEST(UnequalQueuePairs, AreNamedByTheirSharesOnceTheyCanBeCompared) {
 }
 
 TEST(RouteDetails, HaveTheTrafficClassOnRoceAndWhatIsNotTheDefault) {
-  Meeting meeting;
-  EXPECT_EQ(route_details(meeting), "");
-  meeting.own.port.ethernet = true;
-  meeting.agreed.has_global_route = true;
-  EXPECT_EQ(route_details(meeting), ", traffic class 0") << "and a global route header as always on RoCE";
-  meeting.by_rdma_cm = true;
-  EXPECT_EQ(route_details(meeting), ", rdma_cm's default traffic class");
-  meeting.by_rdma_cm = false;
-  meeting.own.port.ethernet = false;
-  meeting.agreed.partitions = {1, 2, 0x8012};
-  meeting.service_level = 3;
-  meeting.traffic_class = 106;
-  meeting.flow_labels = {1, 2};
-  EXPECT_EQ(route_details(meeting),
+  NegotiatedSettings negotiated;
+  EXPECT_EQ(route_details(negotiated), "");
+  negotiated.own.port.ethernet = true;
+  negotiated.agreed.has_global_route = true;
+  EXPECT_EQ(route_details(negotiated), ", traffic class 0") << "and a global route header as always on RoCE";
+  negotiated.by_rdma_cm = true;
+  EXPECT_EQ(route_details(negotiated), ", rdma_cm's default traffic class");
+  negotiated.by_rdma_cm = false;
+  negotiated.own.port.ethernet = false;
+  negotiated.agreed.partitions = {1, 2, 0x8012};
+  negotiated.service_level = 3;
+  negotiated.traffic_class = 106;
+  negotiated.flow_labels = {1, 2};
+  EXPECT_EQ(route_details(negotiated),
             ", partition 0x8012 (indices 1 and 2), global route header, service level 3, "
             "traffic class 106, flow labels 1 2");
 }
 
 TEST(RouteDetails, SayWhenAndHowOftenPacketsAreSentAgainIfNotAsUsual) {
   const auto details = [](int timeout, int retries) {
-    Meeting meeting;
-    meeting.retransmission = {timeout, retries};
-    return route_details(meeting);
+    NegotiatedSettings negotiated;
+    negotiated.retransmission = {timeout, retries};
+    return route_details(negotiated);
   };
   EXPECT_EQ(details(14, 7), "");
   EXPECT_EQ(details(16, 7), ", acknowledgement timeout 268 ms");

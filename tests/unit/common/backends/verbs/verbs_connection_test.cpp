@@ -58,11 +58,11 @@ class VerbsConnectionTest : public testing::Test {
   /// Queue pairs that are each connected to itself.
   std::unique_ptr<VerbsConnection> connect() {
     auto made = std::make_unique<VerbsConnection>(device_, settings_);
-    Meeting meeting;
-    meeting.own = meeting.peer = made->introduction("here");
-    meeting.agreed.mtu = 4096;
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = made->connect_info("here");
+    negotiated.agreed.mtu = 4096;
     DirectConnector connector;
-    made->connect(connector, meeting, "");
+    made->connect(connector, negotiated, "");
     return made;
   }
 
@@ -115,16 +115,16 @@ TEST_F(VerbsConnectionTest, IsConnectedAsWasAgreed) {
   forget();
   settings_.queue_pairs = 3;
   VerbsConnection connection(device_, settings_);
-  Meeting meeting;
-  meeting.own = meeting.peer = connection.introduction("here");
-  meeting.agreed.mtu = 1024;
-  meeting.agreed.partitions = {2, 5, 0x8012};
-  meeting.agreed.has_global_route = true;
-  meeting.traffic_class = 106;
-  meeting.flow_labels = {7, 8};
-  meeting.retransmission = {20, 3};
+  NegotiatedSettings negotiated;
+  negotiated.own = negotiated.peer = connection.connect_info("here");
+  negotiated.agreed.mtu = 1024;
+  negotiated.agreed.partitions = {2, 5, 0x8012};
+  negotiated.agreed.has_global_route = true;
+  negotiated.traffic_class = 106;
+  negotiated.flow_labels = {7, 8};
+  negotiated.retransmission = {20, 3};
   DirectConnector connector;
-  connection.connect(connector, meeting, "");
+  connection.connect(connector, negotiated, "");
   std::vector<std::uint32_t> labels;
   for (const FakeQueuePair& one : fake_verbs_queues().queue_pairs) {
     EXPECT_EQ(one.changes.at(0).attributes.pkey_index, 5) << "the second rank's";
@@ -277,11 +277,11 @@ TEST_F(VerbsConnectionTest, ReportsTheErrorOfARequest) {
 
 TEST_F(VerbsConnectionTest, NamesTheOtherEndByItsRankToo) {
   const auto diagnosis_with = [this](int rank) {
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("there");
-    meeting.peer.rank = rank;
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = connection_->connect_info("there");
+    negotiated.peer.rank = rank;
     DirectConnector connector;
-    connection_->connect(connector, meeting, "");
+    connection_->connect(connector, negotiated, "");
     return connection_->diagnosis();
   };
   EXPECT_NE(diagnosis_with(-1).find(" of host there, queue pair 0x1; "), std::string::npos) << "where it is not told";

@@ -10,7 +10,7 @@
 namespace fabricbench::verbs {
 
 /// The data that the ranks of a pair exchange, so that each can connect its queue pairs to the other's.
-struct Introduction {
+struct ConnectInfo {
   std::string host;
   PortFacts port;
   std::vector<std::uint32_t> queue_pairs;       ///< numbers (QPN)
@@ -19,9 +19,9 @@ struct Introduction {
 };
 
 /// The transmitted form, including the GIDs. Facts that concern only the own side are left out.
-[[nodiscard]] std::string to_text(const Introduction& introduction);
+[[nodiscard]] std::string to_text(const ConnectInfo& connect_info);
 /// Throws Error (failure) unless to_text produced the text.
-[[nodiscard]] Introduction parse_introduction(const std::string& text);
+[[nodiscard]] ConnectInfo parse_connect_info(const std::string& text);
 
 /// The settings of both ends; the same on both.
 struct Agreement {
@@ -46,6 +46,6 @@ struct Wishes {
 /// Agrees on the settings of both ends. Throws Error with both ends' facts: missing, or usage if more was asked for
 /// than the ports support. What cannot work is refused here instead of timing out later: no common partition, and
 /// different subnets of InfiniBand without rdma_cm.
-[[nodiscard]] Agreement agree(const Introduction& first, const Introduction& second, const Wishes& wishes);
+[[nodiscard]] Agreement agree(const ConnectInfo& first, const ConnectInfo& second, const Wishes& wishes);
 
 }  // namespace fabricbench::verbs

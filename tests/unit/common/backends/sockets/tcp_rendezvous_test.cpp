@@ -1,6 +1,6 @@
 // How ranks find each other, and take no stranger for a rank.
 
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::atomic<int> error_of_accept = 0;
 
 /// Found before the C library's.
 extern "C" int accept4(int listener, sockaddr* address, socklen_t* length, int flags) {
-  if (const int error = tcp_meeting_test::error_of_accept.exchange(0); error != 0) {
+  if (const int error = tcp_meeting_test::error_of_accept.gather_or_throw(0); error != 0) {
     errno = error;
     return -1;
   }
@@ -76,7 +76,7 @@ TEST(TcpSession, TurnsStrangersAway) {
   std::vector<Socket> strangers;
   const auto intrude = [&](Texts& texts) {
     const SocketAddress endpoint = loopback_endpoint(texts[1]);
-    const HelloBytes other_job = encode({.job = 1, .rank = 0, .stream = 0});
+    const HandshakeBytes other_job = encode({.job = 1, .rank = 0, .stream = 0});
     const std::string rubbish = "GET / HTTP/1.1\r\nHost: somebody else\r\n\r\n";
     for (int i = 0; i < 4; ++i) strangers.push_back(stranger(endpoint));
     EXPECT_EQ(::send(strangers[0].get(), rubbish.data(), rubbish.size(), 0), static_cast<ssize_t>(rubbish.size()));
@@ -219,12 +219,12 @@ TEST(PollTime, IsWhatIsLeftOfTheDeadlineRoundedUp) {
 
 TEST(PollTime, MayHavePassedAndWhatHappenedBeforeStillCounts) {
   const Socket listener = listen_at(*parse_address("127.0.0.1"), 0);
-  const Socket guest = stranger(own_endpoint(listener.get()));
+  const Socket peer = stranger(own_endpoint(listener.get()));
   const ScriptedClock clock(1000);
   pollfd happened{listener.get(), POLLIN, 0};
   EXPECT_TRUE(poll_until({&happened, 1}, 0));
   EXPECT_TRUE(poll_until({&happened, 1}, 999));
-  pollfd silent{guest.get(), POLLIN, 0};
+  pollfd silent{peer.get(), POLLIN, 0};
   EXPECT_FALSE(poll_until({&silent, 1}, 999));
 }
 
@@ -334,12 +334,12 @@ TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {
   EXPECT_EQ(ports, (std::vector<std::uint16_t>{2, 4, 1, 3}));
 }
 
-TEST(Announcement, IsReadAsItWasWritten) {
-  const Announcement written{.name = "rank 7 on node-b",
-                             .network = "boot net:[4]",
-                             .job = ~std::uint64_t{0},
-                             .endpoints = {{*parse_address("10.0.0.1"), 65535}, {*parse_address("fd00::1"), 1}}};
-  const Announcement read = parse_announcement(to_text(written));
+TEST(RankAddresses, IsReadAsItWasWritten) {
+  const RankAddresses written{.name = "rank 7 on node-b",
+                              .network = "boot net:[4]",
+                              .job = ~std::uint64_t{0},
+                              .endpoints = {{*parse_address("10.0.0.1"), 65535}, {*parse_address("fd00::1"), 1}}};
+  const RankAddresses read = parse_rank_addresses(to_text(written));
   EXPECT_EQ(read.name, written.name);
   EXPECT_EQ(read.network, written.network);
   EXPECT_EQ(read.job, written.job);
@@ -348,10 +348,10 @@ TEST(Announcement, IsReadAsItWasWritten) {
   EXPECT_EQ(read.endpoints[0].port, 65535);
 }
 
-TEST(Hello, IsKnownByItsBytes) {
-  const Hello hello{.job = 1234567890123, .rank = 7, .stream = 63};
-  HelloBytes bytes = encode(hello);
-  EXPECT_EQ(decode(bytes), hello);
+TEST(HandshakeMessage, IsKnownByItsBytes) {
+  const HandshakeMessage message{.job = 1234567890123, .rank = 7, .stream = 63};
+  HandshakeBytes bytes = encode(message);
+  EXPECT_EQ(decode(bytes), message);
   bytes[0] ^= std::byte{1};
   EXPECT_EQ(decode(bytes), std::nullopt);
 }
