@@ -71,7 +71,7 @@ void stream(std::int64_t messages, std::int64_t post_list) {
                           .rank = 0,
                           .ranks = 2,
                           .stage = 0,
-                          .exchange = nullptr,
+                          .counts = nullptr,
                           .receiving = &receiving};
   for (std::int64_t left = messages; left > 0; left -= kWindow) {
     writes.start_many(backend, operands, std::min(left, kWindow));

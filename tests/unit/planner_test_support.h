@@ -24,7 +24,7 @@ inline constexpr float kRate = 10e9F;
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
 
-inline Pair ordered(const NegotiatedSettings& negotiated) { return std::minmax(negotiated.first, negotiated.second); }
+inline Pair ordered(const Meeting& meeting) { return std::minmax(meeting.first, meeting.second); }
 
 /// Hosts whose readings are what `share` says, and none with dead ones.
 struct PlannedFabric {
@@ -35,9 +35,9 @@ struct PlannedFabric {
     return 1.0;
   };
 
-  void measure(const PlannedRound& round, const NegotiatedSettings& negotiated, Sweep& sweep) const {
+  void measure(const PlannedRound& round, const Meeting& meeting, Sweep& sweep) const {
     for (const auto& [from, to] :
-         {std::pair(negotiated.first, negotiated.second), std::pair(negotiated.second, negotiated.first)}) {
+         {std::pair(meeting.first, meeting.second), std::pair(meeting.second, meeting.first)}) {
       Reading reading{from, to};
       reading.round = static_cast<std::int32_t>(round.number);
       reading.concurrent = static_cast<std::int32_t>(round.meetings.size());
@@ -49,7 +49,7 @@ struct PlannedFabric {
     }
   }
   void measure(const PlannedRound& round, Sweep& sweep) const {
-    for (const NegotiatedSettings& negotiated : round.meetings) measure(round, negotiated, sweep);
+    for (const Meeting& meeting : round.meetings) measure(round, meeting, sweep);
   }
 };
 
@@ -113,9 +113,9 @@ inline std::vector<PlannedRound> run(
       return rounds;
     }
     std::set<std::int32_t> engaged;
-    for (const NegotiatedSettings& negotiated : round.meetings) {
-      EXPECT_TRUE(engaged.insert(negotiated.first).second) << round.why;
-      EXPECT_TRUE(engaged.insert(negotiated.second).second) << round.why;
+    for (const Meeting& meeting : round.meetings) {
+      EXPECT_TRUE(engaged.insert(meeting.first).second) << round.why;
+      EXPECT_TRUE(engaged.insert(meeting.second).second) << round.why;
     }
     fabric.measure(round, sweep);
     rounds.push_back(std::move(round));
@@ -128,7 +128,7 @@ inline std::vector<PlannedRound> run(
 inline std::map<Pair, int> meetings_of(const std::vector<PlannedRound>& rounds) {
   std::map<Pair, int> meetings;
   for (const PlannedRound& round : rounds) {
-    for (const NegotiatedSettings& negotiated : round.meetings) ++meetings[ordered(negotiated)];
+    for (const Meeting& meeting : round.meetings) ++meetings[ordered(meeting)];
   }
   return meetings;
 }
@@ -136,9 +136,8 @@ inline std::map<Pair, int> meetings_of(const std::vector<PlannedRound>& rounds) 
 inline std::vector<PlannedRound> rounds_with(const std::vector<PlannedRound>& rounds, std::int32_t host) {
   std::vector<PlannedRound> found;
   std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(found), [&](const PlannedRound& round) {
-    return std::any_of(round.meetings.begin(), round.meetings.end(), [&](const NegotiatedSettings& negotiated) {
-      return negotiated.first == host || negotiated.second == host;
-    });
+    return std::any_of(round.meetings.begin(), round.meetings.end(),
+                       [&](const Meeting& meeting) { return meeting.first == host || meeting.second == host; });
   });
   return found;
 }

@@ -110,9 +110,9 @@ struct ChosenPairs {
   std::vector<std::string> notices;
 };
 
-template <typename Form, record::Of<ChosenPairs> Message>
-void describe(Form& form, Message& chosen) {
-  form.hidden(chosen.pairs, chosen.hosts, chosen.rule, chosen.notices);
+template <typename Visitor, record::Of<ChosenPairs> Message>
+void describe(Visitor& visitor, Message& chosen) {
+  visitor.internal(chosen.pairs, chosen.hosts, chosen.rule, chosen.notices);
 }
 
 std::string rounds_line(const std::vector<std::vector<int>>& rounds) {

@@ -28,8 +28,8 @@ std::optional<int> leader_of(const std::map<int, double>& weights) {
 constexpr std::size_t kMostWrongLines = 20;
 constexpr std::size_t kMostUnrepeatedLines = 20;
 
-std::string label_of(const Row& row, bool in_place, Figure figure) {
-  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place}, figure);
+std::string label_of(const Row& row, bool in_place, RowKind row_kind) {
+  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place}, row_kind);
 }
 
 /// Where epochs are added up: those of one pass over all sizes are near in time. -n has no epochs, but sizes.
@@ -80,11 +80,11 @@ std::optional<RankCounts::Leader> RankCounts::leader(std::int64_t ranks) const {
   return by_chance > kSignificance ? std::nullopt : std::optional(leader);
 }
 
-void Totals::add(const Row& row, const std::string& test, Figure figure) {
+void Totals::add(const Row& row, const std::string& test, RowKind row_kind) {
   for (const bool in_place : {false, true}) {
     const auto& measured = in_place ? row.in_place : row.out_of_place;
     if (!measured) continue;
-    const std::string label = label_of(row, in_place, figure);
+    const std::string label = label_of(row, in_place, row_kind);
     add(row, *measured, label);
     note_data(row, *measured, fmt::format("{} {}", test, label));
     if (measured->wrong.value_or(0) == 0) continue;

@@ -41,7 +41,7 @@ class Totals {
  public:
   explicit Totals(const Options& options) : options_(options) {}
 
-  void add(const Row& row, const std::string& test, Figure figure = Figure::kCollective);
+  void add(const Row& row, const std::string& test, RowKind row_kind = RowKind::kCollective);
 
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
   /// The first findings of wrong data, a line each.

@@ -31,6 +31,7 @@
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
+#include "common/record/packing.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {
@@ -43,7 +44,7 @@ constexpr auto kInterval = std::chrono::milliseconds(50);
 struct ConnectSetup {
   Options options;
   std::unique_ptr<Team> team;  ///< each group is a pair
-  Placed placed;
+  ProcessLocation location;
   std::unique_ptr<rdma_cm::Endpoints> endpoints;
   std::string peer;  ///< such as `rank 1 on node-07 (3: RoCE v2 10.0.0.7)`
   std::vector<std::string> notices;
@@ -106,11 +107,11 @@ rdma_cm::EndpointSettings endpoint_settings(const Options& options, const verbs:
 void meet(ConnectSetup& setup, rdma_cm::CmEndpoints& endpoints, const Addresses& addresses,
           const rdma_cm::ListenInfo& listen_info) {
   const mpi::Communicator& group = setup.team->group();
-  const std::string own = host::name_of_process(setup.team->process_in_job(), setup.placed.host);
+  const std::string own = host::name_of_process(setup.team->process_in_job(), setup.location.host);
   const std::vector<std::string> names = all_gather(group, own);
-  const std::vector<std::string> listen_infos = all_gather(group, to_text(listen_info));
+  const std::vector<std::string> listen_infos = all_gather(group, record::pack(listen_info));
   const bool connects = setup.connects();
-  if (connects) endpoints.set_peer(addresses.accepting, rdma_cm::parse_listen_info(listen_infos[1]));
+  if (connects) endpoints.set_peer(addresses.accepting, record::unpack<rdma_cm::ListenInfo>(listen_infos[1]));
   setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
                            verbs::describe(connects ? addresses.accepting : addresses.connecting));
 }
@@ -135,14 +136,15 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   setup.options = std::move(options);
   setup.notices = notices;
   setup.team = std::make_unique<Team>(world, "DIV 2", process);
-  setup.placed = place_processes(world);
+  setup.location = locate_processes(world);
   const RdmaOptions& rdma = setup.options.rdma;
-  const std::string& host = setup.placed.host;
+  const std::string& host = setup.location.host;
   const verbs::PortFacts own =
       everywhere(world, [&] { return verbs::open_device(rdma.device, static_cast<int>(rdma.port)).port; });
-  const std::vector<std::string> introductions = all_gather(setup.team->group(), verbs::to_text({host, own, {}, {}}));
-  const Ends ends{verbs::parse_introduction(introductions.at(0)).port,
-                  verbs::parse_introduction(introductions.at(1)).port};
+  const std::vector<std::string> connect_infos =
+      all_gather(setup.team->group(), record::pack(verbs::ConnectInfo{host, own, {}, {}}));
+  const Ends ends{record::unpack<verbs::ConnectInfo>(connect_infos.at(0)).port,
+                  record::unpack<verbs::ConnectInfo>(connect_infos.at(1)).port};
   const Addresses addresses = everywhere(world, [&] {
     check_datagram_size(setup.options, ends);
     return agreed_addresses(ends, rdma.gid);
@@ -263,16 +265,16 @@ class ConnectWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_members());
-    outputs = open_outputs(world(), Figure::kConnections, setup_.options, job().make_judges);
+    outputs = open_outputs(world(), RowKind::kConnections, setup_.options, job().make_judges);
   }
 
   [[nodiscard]] Context make_context() override {
-    Context context = context_of(world(), job(), setup_.options, setup_.placed);
-    context.figure = Figure::kConnections;
+    Context context = context_of(world(), job(), setup_.options, setup_.location);
+    context.row_kind = RowKind::kConnections;
     context.backend = "verbs";
     context.backend_reason = "this program measures it";
     context.library = "librdmacm and libibverbs";
-    context.ranks = describe_processes(*setup_.team, setup_.placed);
+    context.ranks = describe_processes(*setup_.team, setup_.location);
     context.groups = describe_pairs(context.ranks);
     context.notices = setup_.notices;
     return context;
@@ -280,7 +282,7 @@ class ConnectWork final : public Work {
 
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
     heartbeat().enter(Phase::kMeasure);
-    ProcessorMeter processors(*setup_.team, setup_.placed, 1, true);
+    ProcessorMeter processors(*setup_.team, setup_.location, 1, true);
     world().barrier();
     const std::vector<ConnectRow> rows = all_rows(world(), make_connections(processors));
     const ProcessorReport ran_on = processors.report();
@@ -322,7 +324,8 @@ class ConnectWork final : public Work {
 
   /// Ends the job if the other process of the pair no longer answers: an MPI call would wait for it for ever.
   [[noreturn]] void end_without_peer(const std::string& text) {
-    say(job().program.name, fmt::format("{}: {}", host::name_of_process(job().world.rank(), setup_.placed.host), text));
+    say(job().program.name,
+        fmt::format("{}: {}", host::name_of_process(job().world.rank(), setup_.location.host), text));
     abandon(*outputs_, ExitStatus::kTimeout, text);
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));
   }

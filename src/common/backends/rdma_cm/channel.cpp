@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -101,16 +100,6 @@ SocketAddress::SocketAddress(const verbs::Gid& gid, std::uint16_t port, Transpor
     std::memcpy(&address.sin6_addr, gid.raw.data(), sizeof address.sin6_addr);
     std::memcpy(&storage_, &address, sizeof address);
   }
-}
-
-std::string to_text(const ListenInfo& listen_info) {
-  return fmt::format("{} {}", listen_info.port, listen_info.secret);
-}
-
-ListenInfo parse_listen_info(const std::string& text) {
-  ListenInfo listen_info;
-  std::istringstream(text) >> listen_info.port >> listen_info.secret;
-  return listen_info;
 }
 
 PrivateData make_private_data(std::uint64_t secret, std::uint32_t number) {

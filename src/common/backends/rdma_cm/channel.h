@@ -16,6 +16,7 @@
 #include "common/core/handle.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
+#include "common/record/field.h"
 
 namespace fabricbench::rdma_cm {
 
@@ -63,9 +64,10 @@ struct ListenInfo {
   std::uint64_t secret = 0;
 };
 
-[[nodiscard]] std::string to_text(const ListenInfo& listen_info);
-/// `text`: from to_text().
-[[nodiscard]] ListenInfo parse_listen_info(const std::string& text);
+template <typename Visitor, record::Of<ListenInfo> Record>
+void describe(Visitor& visitor, Record& info) {
+  visitor.internal(info.port, info.secret);
+}
 
 /// What a connection request carries as its private data: the secret of the side that is asked, and a number that both
 /// sides know the connection by, in network byte order.

@@ -13,6 +13,7 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/random.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::rdma_cm {
 namespace {
@@ -297,12 +298,12 @@ class CmConnector final : public verbs::Connector {
   [[nodiscard]] std::string listen(const verbs::NegotiatedSettings& negotiated) override {
     queue_pairs_ = std::make_unique<CmQueuePairs>(negotiated);
     const bool is_called = !negotiated.first || negotiated.transport == Transport::kUd;
-    return to_text(is_called ? queue_pairs_->listen() : ListenInfo{});
+    return record::pack(is_called ? queue_pairs_->listen() : ListenInfo{});
   }
   /// Throws only failure and timeout, because the other rank is waiting.
   [[nodiscard]] verbs::Connected connect(const verbs::NegotiatedSettings& negotiated, const verbs::OwnQueuePairs& own,
                                          const std::string& listen_info) override {
-    queue_pairs_->take(own, parse_listen_info(listen_info));
+    queue_pairs_->take(own, record::unpack<ListenInfo>(listen_info));
     try {
       connect_queue_pairs(*queue_pairs_, settings_of(negotiated));
     } catch (const Error& error) {

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/core/error.h"
 #include "common/core/random.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::sockets {
 namespace {
@@ -59,28 +59,6 @@ void require_descriptors(std::size_t connections) {
 
 }  // namespace
 
-std::string to_text(const RankAddresses& addresses) {
-  std::string text = fmt::format("{}\n{}\n{}\n", addresses.name, addresses.network, addresses.job);
-  for (const SocketAddress& endpoint : addresses.endpoints) {
-    text += fmt::format("{} {}\n", to_text(endpoint.address), endpoint.port);
-  }
-  return text;
-}
-
-RankAddresses parse_rank_addresses(const std::string& text) {
-  std::istringstream stream(text);
-  RankAddresses addresses;
-  std::getline(stream, addresses.name);
-  std::getline(stream, addresses.network);
-  stream >> addresses.job;
-  std::string address;
-  std::uint16_t port = 0;
-  while (stream >> address >> port) {
-    if (const auto parsed = parse_address(address)) addresses.endpoints.push_back({*parsed, port});
-  }
-  return addresses;
-}
-
 std::vector<std::string> gather_or_throw(const Gather& gather, const std::string& name,
                                          const std::function<std::string()>& make) {
   std::vector<std::string> texts = gather(outcome_of(name, make));
@@ -119,7 +97,7 @@ Rendezvous::Rendezvous(int rank, int ranks, const TcpSettings& settings)
 
 std::vector<Peer> Rendezvous::connect(const Gather& gather) {
   for (const std::string& text : gather_or_throw(gather, settings_.name, [&] { return describe_this_rank(); })) {
-    addresses_.push_back(parse_rank_addresses(text));
+    addresses_.push_back(record::unpack<RankAddresses>(text));
   }
   ExpectedPeers list{.job = addresses_.front().job, .rank = rank_, .ranks = {}, .streams = settings_.streams};
   std::copy_if(partners_.begin(), partners_.end(), std::back_inserter(list.ranks),
@@ -163,7 +141,7 @@ std::string Rendezvous::describe_this_rank() {
   listeners_ = listen_at_all(own_, settings_.socket_buffer);
   RankAddresses own{.name = settings_.name, .network = settings_.network, .job = draw_secret(), .endpoints = {}};
   for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
-  return to_text(own);
+  return record::pack(own);
 }
 
 void Rendezvous::dial_higher(std::vector<Peer>& peers) const {

@@ -10,6 +10,7 @@
 #include "common/backends/sockets/socket.h"
 #include "common/core/pairs.h"
 #include "common/core/units.h"
+#include "common/record/field.h"
 
 namespace fabricbench::sockets {
 
@@ -24,8 +25,14 @@ struct RankAddresses {
   std::vector<SocketAddress> endpoints;  ///< the endpoints at which it listens
 };
 
-[[nodiscard]] std::string to_text(const RankAddresses& addresses);
-[[nodiscard]] RankAddresses parse_rank_addresses(const std::string& text);
+template <typename Visitor, record::Of<RankAddresses> Record>
+void describe(Visitor& visitor, Record& addresses) {
+  visitor.internal(addresses.name, addresses.network, addresses.job, addresses.endpoints);
+}
+template <typename Visitor, record::Of<SocketAddress> Record>
+void describe(Visitor& visitor, Record& endpoint) {
+  visitor.internal(endpoint.address.family, endpoint.address.bytes, endpoint.port);
+}
 
 /// Gathers every rank's result of `make`, by rank, on every rank. If `make` throws on some ranks, every rank throws the
 /// Error of the first such rank, with its `name`.

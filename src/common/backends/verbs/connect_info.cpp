@@ -1,7 +1,6 @@
 #include "common/backends/verbs/connect_info.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -9,24 +8,6 @@
 
 namespace fabricbench::verbs {
 namespace {
-
-void write_gid(std::ostringstream& text, const Gid& gid) {
-  text << ' ' << gid.index << ' ' << static_cast<int>(gid.type);
-  for (const std::uint8_t byte : gid.raw) text << ' ' << static_cast<int>(byte);
-}
-
-Gid read_gid(std::istringstream& text) {
-  Gid gid;
-  int type = 0;
-  text >> gid.index >> type;
-  gid.type = static_cast<GidType>(type);
-  for (std::uint8_t& byte : gid.raw) {
-    int value = 0;
-    text >> value;
-    byte = static_cast<std::uint8_t>(value);
-  }
-  return gid;
-}
 
 void check_alike(const ConnectInfo& first, const ConnectInfo& second) {
   if (first.port.ethernet == second.port.ethernet && first.port.other_layer == second.port.other_layer) return;
@@ -95,43 +76,6 @@ void check_subnets(const ConnectInfo& first, const ConnectInfo& second, const Gi
 }
 
 }  // namespace
-
-std::string to_text(const ConnectInfo& connect_info) {
-  const PortFacts& port = connect_info.port;
-  std::ostringstream text;
-  text << connect_info.host << ' ' << connect_info.rank << ' ' << port.device << ' ' << port.port << ' '
-       << port.ethernet << ' ' << port.other_layer << ' ' << port.lid << ' ' << port.mtu << ' ' << port.most_outstanding
-       << ' ' << port.needs_global_route << ' ' << port.gids.size();
-  for (const Gid& gid : port.gids) write_gid(text, gid);
-  text << ' ' << port.partitions.size();
-  for (const std::uint16_t key : port.partitions) text << ' ' << key;
-  text << ' ' << connect_info.queue_pairs.size();
-  for (const std::uint32_t number : connect_info.queue_pairs) text << ' ' << number;
-  for (const std::uint32_t number : connect_info.sequence_numbers) text << ' ' << number;
-  return text.str();
-}
-
-ConnectInfo parse_connect_info(const std::string& text) {
-  ConnectInfo made;
-  std::istringstream words(text);
-  std::size_t gids = 0;
-  std::size_t partitions = 0;
-  std::size_t queue_pairs = 0;
-  PortFacts& port = made.port;
-  words >> made.host >> made.rank >> port.device >> port.port >> port.ethernet >> port.other_layer >> port.lid >>
-      port.mtu >> port.most_outstanding >> port.needs_global_route >> gids;
-  for (std::size_t i = 0; words && i < gids; ++i) port.gids.push_back(read_gid(words));
-  words >> partitions;
-  for (std::size_t i = 0; words && i < partitions; ++i) words >> port.partitions.emplace_back();
-  words >> queue_pairs;
-  for (std::size_t i = 0; words && i < 2 * queue_pairs; ++i) {
-    std::uint32_t number = 0;
-    words >> number;
-    (i < queue_pairs ? made.queue_pairs : made.sequence_numbers).push_back(number);
-  }
-  if (!words) throw Error(ExitStatus::kFailure, "verbs: cannot read the introduction of the pair's other rank");
-  return made;
-}
 
 Agreement agree(const ConnectInfo& first, const ConnectInfo& second, const Wishes& wishes) {
   check_alike(first, second);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/backends/verbs/device.h"
+#include "common/record/field.h"
 
 namespace fabricbench::verbs {
 
@@ -18,10 +19,20 @@ struct ConnectInfo {
   int rank = -1;                                ///< of the job, for messages; -1: not told
 };
 
-/// The transmitted form, including the GIDs. Facts that concern only the own side are left out.
-[[nodiscard]] std::string to_text(const ConnectInfo& connect_info);
-/// Throws Error (failure) unless to_text produced the text.
-[[nodiscard]] ConnectInfo parse_connect_info(const std::string& text);
+/// As messages to the other rank. Facts that concern only the own side are left out.
+template <typename Visitor, record::Of<ConnectInfo> Record>
+void describe(Visitor& visitor, Record& info) {
+  visitor.internal(info.host, info.port, info.queue_pairs, info.sequence_numbers, info.rank);
+}
+template <typename Visitor, record::Of<PortFacts> Record>
+void describe(Visitor& visitor, Record& port) {
+  visitor.internal(port.device, port.port, port.ethernet, port.other_layer, port.lid, port.mtu, port.most_outstanding,
+                   port.needs_global_route, port.partitions, port.gids);
+}
+template <typename Visitor, record::Of<Gid> Record>
+void describe(Visitor& visitor, Record& gid) {
+  visitor.internal(gid.index, gid.type, gid.raw);
+}
 
 /// The settings of both ends; the same on both.
 struct Agreement {

@@ -63,16 +63,16 @@ class DcTransport final : public ProviderTransport {
     for (std::size_t i = 0; i < own.all.size(); ++i) {
       make_initiator_ready(own.all[i].get(), negotiated, i);
       ibv_ah_attr path = negotiated.path_to_peer(i);
-      lanes_.push_back(
+      initiators_.push_back(
           {extend_(ibv_qp_to_qp_ex(own.all[i].get())), AddressHandle(ibv_create_ah(own.domain, &path)), numbers[i]});
-      check(lanes_.back().to_peer != nullptr, "ibv_create_ah");
+      check(initiators_.back().to_peer != nullptr, "ibv_create_ah");
     }
     return negotiated.agreed.mtu;
   }
 
   void set_destination(std::size_t queue_pair, ibv_qp_ex& /*making*/) override {
-    const Lane& lane = lanes_[queue_pair];
-    mlx5dv_wr_set_dc_addr(lane.making, lane.to_peer.get(), lane.target, kAccessKey);
+    const Initiator& initiator = initiators_[queue_pair];
+    mlx5dv_wr_set_dc_addr(initiator.making, initiator.to_peer.get(), initiator.target, kAccessKey);
   }
 
   [[nodiscard]] bool completes_in_order() const override { return true; }
@@ -84,7 +84,7 @@ class DcTransport final : public ProviderTransport {
 
  private:
   /// An initiator, and the way to its target.
-  struct Lane {
+  struct Initiator {
     mlx5dv_qp_ex* making;
     AddressHandle to_peer;
     std::uint32_t target;
@@ -144,7 +144,7 @@ class DcTransport final : public ProviderTransport {
   Verb verb_;
   ibv_srq* receives_ = nullptr;  // the connection's
   std::vector<QueuePair> targets_;
-  std::vector<Lane> lanes_;  // by queue pair
+  std::vector<Initiator> initiators_;  // by queue pair
 };
 
 }  // namespace

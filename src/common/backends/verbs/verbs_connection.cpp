@@ -355,7 +355,7 @@ std::string VerbsConnection::diagnosis() {
 /// If the own port is down, that is the cause, whatever the completion's status says.
 void VerbsConnection::failed(const ibv_wc& completion) const {
   if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up the operations in flight");
-  const std::optional<ibv_port_state> state = settled_state(device_);
+  const std::optional<ibv_port_state> state = stable_state(device_);
   const std::string counters = trouble();
   throw Error(
       state == IBV_PORT_ACTIVE ? exit_status_of(completion.status) : ExitStatus::kTimeout,

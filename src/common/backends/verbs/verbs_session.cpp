@@ -10,6 +10,7 @@
 #include "common/backends/verbs/background_stream.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::verbs {
 namespace {
@@ -144,7 +145,7 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
                                                             .data_direct = options.data_direct,
                                                             .relaxed_order = relaxed_order_});
   try_memory();
-  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
+  backend_ = std::make_unique<VerbsBackend>(*connection_, window_settings(), barrier_, exchange());
 }
 
 VerbsBackend::Exchange VerbsSession::exchange() const {
@@ -156,12 +157,13 @@ int VerbsSession::depth() const {
   return checked_depth(depth_of(settings_.options, settings_.latency), device_.port, "-t");
 }
 
-FlowSettings VerbsSession::flow_settings() const {
-  FlowSettings flow{.verb = settings_.verb, .transport = settings_.options.transport, .latency = settings_.latency};
-  flow.options = settings_.options;
-  flow.inline_bytes = std::min(inline_bytes_wanted(settings_), connection_->inline_bytes());
-  flow.receive_depth = receive_depth();
-  return flow;
+RequestWindowSettings VerbsSession::window_settings() const {
+  RequestWindowSettings window{
+      .verb = settings_.verb, .transport = settings_.options.transport, .latency = settings_.latency};
+  window.options = settings_.options;
+  window.inline_bytes = std::min(inline_bytes_wanted(settings_), connection_->inline_bytes());
+  window.receive_depth = receive_depth();
+  return window;
 }
 
 VerbsSession::~VerbsSession() {
@@ -178,7 +180,7 @@ void VerbsSession::try_memory() {
   constexpr std::size_t kBytes = 4096;
   const auto release = [this](std::byte* block) { buffers_->release(block); };
   const std::unique_ptr<std::byte, decltype(release)> data(buffers_->allocate(kBytes), release);
-  way_ = connection_->register_block(*buffers_, data.get(), kBytes).way;
+  method_ = connection_->register_block(*buffers_, data.get(), kBytes).method;
 }
 
 /// Where a last byte is polled, also for the case that it turns out to prove nothing.
@@ -201,11 +203,11 @@ std::int64_t VerbsSession::receive_depth() const {
 std::string VerbsSession::connect_info() const {
   ConnectInfo own = connection_->connect_info(settings_.host);
   own.rank = settings_.rank;
-  return to_text(own);
+  return record::pack(own);
 }
 
 std::string VerbsSession::agree_with(const std::vector<std::string>& connect_infos) {
-  for (const std::string& text : connect_infos) both_.push_back(parse_connect_info(text));
+  for (const std::string& text : connect_infos) both_.push_back(record::unpack<ConnectInfo>(text));
   const RdmaOptions& options = settings_.options;
   negotiated_.transport = options.transport;
   negotiated_.service_level = static_cast<int>(options.service_level);
@@ -241,7 +243,7 @@ void VerbsSession::see_with(std::unique_ptr<MessageReader> reader) {
                                                                    .messages = *backend_,
                                                                    .buffers = *buffers_,
                                                                    .negotiated = negotiated_,
-                                                                   .flow = flow_settings(),
+                                                                   .window = window_settings(),
                                                                    .rank = rank_,
                                                                    .gather = gather_,
                                                                    .barrier = barrier_});
@@ -265,13 +267,13 @@ void VerbsSession::abandon() noexcept {
 void VerbsSession::load_with(std::unique_ptr<BackgroundStream> stream) { background_ = std::move(stream); }
 
 std::uint64_t VerbsSession::completed_requests() const {
-  const std::vector<std::uint64_t> completed = backend_->flow().completed();
+  const std::vector<std::uint64_t> completed = backend_->window().completed();
   return std::accumulate(completed.begin(), completed.end(), std::uint64_t{0});
 }
 
 /// Without the order of a write's bytes its last one proves nothing, and a number may overtake the data before it. The
 /// completion of a write with immediate data proves that all of it is there.
-void VerbsSession::settle_arrivals() {
+void VerbsSession::match_arrivals() {
   const bool by_flag = settings_.seen_by == SeenBy::kReader;
   if (!by_flag && !polls_last_byte(settings_)) return;
   const bool kept = connection_->keeps_order().value_or(true);
@@ -288,11 +290,11 @@ void VerbsSession::settle_arrivals() {
   }
   settings_.options.write_with_immediate = true;
   arrival_ = ", writes with immediate data because the adapter does not promise to keep the order of a write's bytes";
-  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
+  backend_ = std::make_unique<VerbsBackend>(*connection_, window_settings(), barrier_, exchange());
 }
 
 void VerbsSession::finish_opening() {
-  settle_arrivals();
+  match_arrivals();
   if (seen_ && seen_->takes_flag()) seen_->use_flag(register_block(sizeof(std::uint64_t)));
   const bool is_stream = settings_.spreads && !settings_.latency && !settings_.seen_by;
   const bool by_address = settings_.verb == Verb::kWrite || settings_.verb == Verb::kRead;
@@ -317,12 +319,12 @@ std::string VerbsSession::route() const {
 }
 
 std::string VerbsSession::registered() const {
-  const std::string way = name(way_);
+  const std::string method = name(method_);
   const Bytes wanted = inline_bytes_wanted(settings_);
   const Bytes granted = connection_->inline_bytes();
   const std::string less =
       granted < wanted ? fmt::format(", inline up to {} B ({} B is more than the device takes)", granted, wanted) : "";
-  return fmt::format("{}{}, {} PCIe ordering{}", buffers_->description(), way.empty() ? "" : " by " + way,
+  return fmt::format("{}{}, {} PCIe ordering{}", buffers_->description(), method.empty() ? "" : " by " + method,
                      relaxed_order_ ? "relaxed" : "strict", less);
 }
 
@@ -398,19 +400,20 @@ void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
 TransportCounters VerbsSession::counters() const {
   TransportCounters counted;
   if (background_) counted = background_->counters();
-  const Flow& flow = backend_->flow();
-  if (settings_.options.transport == Transport::kUd) counted.lost_messages = flow.lost();
-  if (settings_.options.queue_pairs > 1 && !settings_.latency) counted.messages_by_queue_pair = flow.completed();
+  const RequestWindow& window = backend_->window();
+  if (settings_.options.transport == Transport::kUd) counted.lost_messages = window.lost();
+  if (settings_.options.queue_pairs > 1 && !settings_.latency) counted.messages_by_queue_pair = window.completed();
   return counted;
 }
 
 std::string VerbsSession::remark() const {
-  const Flow& flow = backend_->flow();
+  const RequestWindow& window = backend_->window();
   const std::string counted = growth_text(counted_before_, read_port(device_.port.device, device_.port.port));
-  const std::string unequal = unequal_queue_pairs(flow.completed());
+  const std::string unequal = unequal_queue_pairs(window.completed());
   std::vector<std::string> clauses;
-  if (flow.duplicated() > 0) clauses.push_back(fmt::format("received {} messages twice", flow.duplicated()));
-  if (flow.reordered() > 0) clauses.push_back(fmt::format("received {} messages after later ones", flow.reordered()));
+  if (window.duplicated() > 0) clauses.push_back(fmt::format("received {} messages twice", window.duplicated()));
+  if (window.reordered() > 0)
+    clauses.push_back(fmt::format("received {} messages after later ones", window.reordered()));
   if (!counted.empty()) {
     clauses.push_back(fmt::format("counted at {} port {}: {}", device_.port.device, device_.port.port, counted));
   }

@@ -128,10 +128,10 @@ class VerbsSession final : public Session {
   };
 
   [[nodiscard]] int depth() const;
-  [[nodiscard]] FlowSettings flow_settings() const;
+  [[nodiscard]] RequestWindowSettings window_settings() const;
   [[nodiscard]] VerbsBackend::Exchange exchange() const;
   [[nodiscard]] int room_for_receives() const;
-  void settle_arrivals();
+  void match_arrivals();
   [[nodiscard]] VisibilityBackend* seen_backend() const { return seen_ ? seen_->backend() : nullptr; }
   [[nodiscard]] std::int64_t receive_depth() const;
   [[nodiscard]] const Registered& register_own(std::size_t bytes);
@@ -151,7 +151,7 @@ class VerbsSession final : public Session {
   std::vector<ConnectInfo> both_;
   NegotiatedSettings negotiated_;
   std::vector<Registered> blocks_;
-  Way way_ = Way::kHost;
+  RegistrationMethod method_ = RegistrationMethod::kHost;
   bool relaxed_order_ = false;  // of the buffers' registration
   std::string arrival_;         // how a message's arrival is known, if not as usual; after a comma
   double host_memory_rate_ = 0;

@@ -1,4 +1,5 @@
 #include "common/backends/rdma_cm/channel.h"
+#include "common/record/packing.h"
 
 #include <gtest/gtest.h>
 
@@ -23,20 +24,20 @@ std::optional<std::uint32_t> heard(const PrivateData& private_data, std::size_t 
   return number_in(request, transport, kSecret);
 }
 
-TEST(RdmaCmInvitation, IsTheSameAtTheOtherRank) {
-  const ListenInfo read = parse_listen_info(to_text({65535, UINT64_MAX}));
+TEST(ListenInfo, IsTheSameAtTheOtherRank) {
+  const ListenInfo read = record::unpack<ListenInfo>(record::pack(ListenInfo{65535, UINT64_MAX}));
   EXPECT_EQ(read.port, 65535);
   EXPECT_EQ(read.secret, UINT64_MAX);
 }
 
-TEST(RdmaCmInvitation, LetsInWhoBringsTheSecret) {
+TEST(ListenInfo, LetsInWhoBringsTheSecret) {
   for (const Transport transport : {Transport::kRc, Transport::kUd}) {
     const PrivateData private_data = make_private_data(kSecret, 0x01020304);
     EXPECT_EQ(heard(private_data, private_data.size(), transport), 0x01020304U);
   }
 }
 
-TEST(RdmaCmInvitation, LetsNobodyElseIn) {
+TEST(ListenInfo, LetsNobodyElseIn) {
   const PrivateData own = make_private_data(kSecret, 7);
   for (std::size_t place = 0; place < sizeof kSecret; ++place) {
     PrivateData wrong = own;

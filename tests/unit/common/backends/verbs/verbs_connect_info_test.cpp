@@ -1,4 +1,4 @@
-// What two ranks tell each other before their queue pairs are connected, and what they settle on.
+// What two ranks tell each other before their queue pairs are connected, and what they agree on.
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,12 @@
 
 #include "common/backends/verbs/connect_info.h"
 #include "common/core/error.h"
+#include "common/record/packing.h"
 
 using namespace fabricbench;
 using namespace fabricbench::verbs;
 
-namespace verbs_introduction_test {
+namespace verbs_connect_info_test {
 
 Gid ipv4(int index, std::uint8_t last) {
   return {index, GidType::kRoceV2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, last}};
@@ -41,12 +42,12 @@ std::string refusal(const ConnectInfo& first, const ConnectInfo& second, std::in
   return "";
 }
 
-TEST(Introductions, ArriveAsTheyWere) {
+TEST(ConnectInfo, ArriveAsTheyWere) {
   ConnectInfo sent = connect_info("node-1", 9);
   sent.rank = 17;
   sent.port.needs_global_route = true;
   sent.port.partitions = {0xffff, 0, 0x8012};
-  const ConnectInfo came = parse_connect_info(to_text(sent));
+  const ConnectInfo came = record::unpack<ConnectInfo>(record::pack(sent));
   EXPECT_EQ(came.host, "node-1");
   EXPECT_EQ(came.rank, 17);
   EXPECT_EQ(came.port.device, "mlx5_2");
@@ -61,11 +62,6 @@ TEST(Introductions, ArriveAsTheyWere) {
   EXPECT_EQ(came.port.partitions, sent.port.partitions);
   EXPECT_EQ(came.queue_pairs, sent.queue_pairs);
   EXPECT_EQ(came.sequence_numbers, sent.sequence_numbers);
-}
-
-TEST(Introductions, ThatAreNoneAreRefused) {
-  EXPECT_THROW((void)parse_connect_info(""), Error);
-  EXPECT_THROW((void)parse_connect_info("node mlx5_0 1"), Error);
 }
 
 TEST(Agreements, TakeTheBestThatBothHave) {
@@ -109,7 +105,7 @@ TEST(Agreements, CallAnUnspecifiedLinkLayerNeitherEthernetNorInfiniBand) {
   first.port.ethernet = false;
   ConnectInfo second = first;
   second.port.other_layer = true;
-  const std::string why = refusal(first, parse_connect_info(to_text(second)), 0, 0);
+  const std::string why = refusal(first, record::unpack<ConnectInfo>(record::pack(second)), 0, 0);
   EXPECT_NE(why.find("is InfiniBand, and mlx5_2 port 2 of host node-1 is neither Ethernet nor InfiniBand (as EFA)"),
             std::string::npos)
       << why;
@@ -182,4 +178,4 @@ TEST(Agreements, RefuseEndsThatDoNotHearEachOther) {
   EXPECT_EQ(agree(first, of_infiniband("node-2", 0, {0, 0x0012}), {.partition = 1}).partitions.second, 1);
 }
 
-}  // namespace verbs_introduction_test
+}  // namespace verbs_connect_info_test
