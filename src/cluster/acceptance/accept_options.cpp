@@ -63,10 +63,7 @@ class Reader {
   }
 
   bool read(const Words& words) {
-    if (!folder_.empty() &&
-        std::any_of(words.begin(), words.end(), [](const auto& word) { return word == "-h" || word == "--help"; })) {
-      options_.refuse("--help");
-    }
+    if (!folder_.empty() && std::any_of(words.begin(), words.end(), cluster::asks_for_help)) options_.refuse("--help");
     if (!options_.read(words)) return false;
     if (!options_.words().empty()) options_.refuse(options_.words().front());
     if (!options_.behind().empty()) options_.refuse("--");
