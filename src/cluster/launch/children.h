@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -126,7 +126,7 @@ class Jobs {
   void look();
 
   Signals& signals_;
-  std::list<Job> jobs_;
+  std::map<pid_t, Job> jobs_;
   bool is_ending_ = false;
 };
 
