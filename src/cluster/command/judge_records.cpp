@@ -105,22 +105,6 @@ void declare(CLI::App& app, Asked& asked) {
   app.add_flag("--long", asked.all, "print every finding by itself, and every line")->excludes(quiet);
 }
 
-/// Sets one of the two expectations; neither for an empty text.
-void set_expected(const std::string& text, VerdictSettings& settings) {
-  constexpr std::string_view kAdapters = "adapters";
-  if (text.empty()) return;
-  if (text == kAdapters) {
-    settings.expected_of_port = kShareOfPort;
-  } else if (text.starts_with(fmt::format("{}:", kAdapters))) {
-    settings.expected_of_port = parse_share(text.substr(kAdapters.size() + 1), "--expect adapters:");
-  } else if (text.find_first_not_of("0123456789.eE+-") != std::string::npos) {
-    throw UsageError(
-        fmt::format("--expect '{}' is neither a rate in GB/s nor adapters, or adapters:SHARE", printable(text)));
-  } else {
-    settings.expected = parse_number(text, "--expect", 1e-6, 1e6) * 1e9;
-  }
-}
-
 bool knows_ports(const Sweep& sweep) {
   return std::any_of(sweep.routes.begin(), sweep.routes.end(), [](const Route& route) { return route.port_rate > 0; });
 }
@@ -213,6 +197,21 @@ ExitStatus status_for(Judged judged) {
 }
 
 }  // namespace
+
+void set_expected(const std::string& text, VerdictSettings& settings) {
+  constexpr std::string_view kAdapters = "adapters";
+  if (text.empty()) return;
+  if (text == kAdapters) {
+    settings.expected_of_port = kShareOfPort;
+  } else if (text.starts_with(fmt::format("{}:", kAdapters))) {
+    settings.expected_of_port = parse_share(text.substr(kAdapters.size() + 1), "--expect adapters:");
+  } else if (text.find_first_not_of("0123456789.eE+-") != std::string::npos) {
+    throw UsageError(
+        fmt::format("--expect '{}' is neither a rate in GB/s nor adapters, or adapters:SHARE", printable(text)));
+  } else {
+    settings.expected = parse_number(text, "--expect", 1e-6, 1e6) * 1e9;
+  }
+}
 
 ExitStatus find_slow_links(int argc, char** argv) {
   Asked asked;

@@ -122,6 +122,8 @@ class SweepCommand {
     for (const char* const name : {"--tolerance", "--expect"}) {
       options.value(name, [this](const auto& option, const auto& text) {
         verdict_words_.insert(verdict_words_.end(), {option, text});
+        VerdictSettings checked;
+        if (option == "--expect") set_expected(text, checked);
         if (option == "--tolerance") request_.plan.tolerance = parse_share(text, option);
       });
     }
