@@ -82,7 +82,7 @@ class FolderLock {
 
 class RunFolder {
  public:
-  /// Makes the folder of a new run in `path`.
+  /// Makes the folder of a new run in `path`. Throws UsageError if it cannot be made.
   static void begin(const std::filesystem::path& path, const AcceptanceStart& start);
 
   /// Throws Error (kFailure) if the folder has a link, by which files outside of it would be written, or a pipe, which
@@ -104,7 +104,7 @@ class RunFolder {
   [[nodiscard]] const AcceptanceStep* find(const std::string& name) const;
   /// The same, and null if it was not measured.
   [[nodiscard]] const AcceptanceStep* measured(const std::string& name) const;
-  /// In the order of their last lines.
+  /// Hosts in their order in the list, others in the order of their last lines.
   [[nodiscard]] std::vector<const AcceptanceStep*> of_stage(Stage stage) const;
   [[nodiscard]] const std::list<AcceptanceStep>& steps() const noexcept { return steps_; }
 
