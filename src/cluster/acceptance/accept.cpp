@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ constexpr int kSecondsToCheck = 60;  // for a script to read its options
 /// The options of the run in a folder, and those of this call. Throws UsageError.
 bool read_options(AcceptOptions& options, const CallOptions& call, const cluster::CalledAs& called) {
   if (!call.folder.empty()) {
-    if (!fs::exists(fs::path(call.folder) / kStateFile)) {
+    std::error_code error;
+    if (!fs::exists(fs::path(call.folder) / kStateFile, error)) {
       throw UsageError(fmt::format("'{}' is not the folder of an acceptance run; give one such as results/accept-DATE",
                                    call.folder));
     }
@@ -91,7 +93,8 @@ fs::path begin_folder(const AcceptOptions& options, const CallOptions& call, con
   const std::time_t now = std::time(nullptr);
   fs::path folder =
       options.output.empty() ? fmt::format("results/accept-{:%Y%m%d-%H%M%S}", fmt::localtime(now)) : options.output;
-  if (fs::exists(folder)) {
+  std::error_code error;
+  if (fs::exists(folder, error)) {
     throw UsageError(
         fmt::format("'{}' exists; continue it with --resume, or name another one with --output", folder.string()));
   }
@@ -166,6 +169,8 @@ ExitStatus accept_hosts(const std::vector<std::string>& arguments) {
   const bool nagios = acceptance::has(arguments, "--nagios");
   if (!nagios || told) return static_cast<ExitStatus>(status);
   fmt::print("ACCEPTANCE UNKNOWN - accept.sh ended with status {}; its message is on standard error\n", status);
+  std::fflush(stdout);
+  std::clearerr(stdout);  // who cannot read it has the status
   return static_cast<ExitStatus>(kUnknown);
 }
 

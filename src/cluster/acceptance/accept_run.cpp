@@ -19,6 +19,7 @@
 #include "cluster/run/file.h"
 #include "common/core/error.h"
 #include "common/host/files.h"
+#include "common/report/output_file.h"
 
 namespace fabricbench::acceptance {
 namespace {
@@ -368,11 +369,16 @@ int AcceptRun::finish(bool interrupted, bool nagios, bool& told) {
     baseline::replace_file(options_.prometheus, prometheus_of(folder_, verdict, seconds, std::time(nullptr)));
   }
   const NagiosLine line = nagios_of(verdict, folder_.hosts().size(), seconds, interrupted);
-  fmt::print("{}", nagios ? line.text : summary);
-  static_cast<void>(std::fflush(stdout));  // an error is noticed at the end
-  told = true;
+  std::optional<Error> unwritten;
+  try {
+    OutputFile::standard_output().write(nagios ? line.text : summary);
+    told = true;
+  } catch (const Error& problem) {
+    unwritten = problem;
+  }
   draw_report();
   warn(called_, fmt::format("results are in {}", folder_.path().string()));
+  if (unwritten) throw *unwritten;
   return nagios ? line.status : status;
 }
 

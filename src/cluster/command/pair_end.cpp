@@ -25,6 +25,7 @@
 #include "common/core/wording.h"
 #include "common/host/files.h"
 #include "common/record/json.h"
+#include "common/report/output_file.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -59,6 +60,31 @@ std::string write_all(int descriptor, std::string_view text) {
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
   return "";
+}
+
+/// What follows the last line end of a file; empty also where that is out of sight.
+std::string last_line_of(int file, off_t size) {
+  constexpr off_t kMost = 1 << 20;  // more than any record has
+  std::string text(static_cast<std::size_t>(std::min(size, kMost)), ' ');
+  const ssize_t got = ::pread(file, text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text.substr(text.rfind('\n') + 1);
+}
+
+/// A writer that was killed, or had no room, has left half a record, to which the next one would be glued. Returns what
+/// has to precede that.
+std::string mend_end(int file, const std::string& path) {
+  constexpr std::string_view kBegin = R"({"kind":)";
+  struct stat facts {};
+  if (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return "";
+  const std::string last = last_line_of(file, facts.st_size);
+  if (last.empty()) return "";
+  const bool is_record = last.starts_with(kBegin) || kBegin.starts_with(last);
+  const bool is_half = is_record && !record::Json::accept(last);
+  const bool is_removed = is_half && ::ftruncate(file, facts.st_size - static_cast<off_t>(last.size())) == 0;
+  fmt::print(stderr, "fabricbench: {}: the last line had no end; it is {}\n", path,
+             is_removed ? "half a record and removed" : "ended");
+  return is_removed ? "" : "\n";
 }
 
 std::string own_logs() {
@@ -181,8 +207,7 @@ void tell(const std::vector<PairFigure>& figures, ReadingStatus worst, const Pai
     line += "; " + figure.reason;
     break;
   }
-  fmt::print("{}{}{}\n", line, log.empty() ? "" : "; see ", log);
-  std::fflush(stdout);
+  OutputFile::standard_output().write(fmt::format("{}{}{}\n", line, log.empty() ? "" : "; see ", log));
 }
 
 bool has_row(const std::string& text) {
@@ -207,12 +232,15 @@ ExitStatus status_if_busy(ExitStatus status, const std::vector<PairFigure>& figu
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 void append_to_file(const std::string& path, std::string_view lines) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  std::error_code error;
+  const int access = fs::is_regular_file(path, error) ? O_RDWR : O_WRONLY;
+  const Descriptor file(::open(path.c_str(), access | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   struct flock lock {};
   lock.l_type = F_WRLCK;
   while (file.get() >= 0 && ::fcntl(file.get(), F_SETLKW, &lock) != 0 && errno == EINTR) {
   }
-  const std::string problem = file.get() < 0 ? reason_of_system() : write_all(file.get(), lines);
+  const std::string problem =
+      file.get() < 0 ? reason_of_system() : write_all(file.get(), mend_end(file.get(), path).append(lines));
   if (!problem.empty()) throw Error(ExitStatus::kFailure, fmt::format("cannot write '{}': {}", path, problem));
 }
 

@@ -1,6 +1,5 @@
 #include "cluster/launch/foreground_job.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,12 +77,6 @@ class Output {
   std::thread thread_;
 };
 
-/// What is opened next would take the place of a closed stream.
-void keep_streams_open() {
-  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) std::ignore = ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO);
-  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) std::ignore = ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
-}
-
 /// Ctrl-Z stops the ranks too, and they go on with this process.
 void pause(const Child& job) {
   job.tell(SIGTSTP);
@@ -128,7 +121,6 @@ void wait_for(const Output& output, Signals& signals, bool is_stuck) {
 
 ForegroundEnd run_in_foreground(const Command& command, WatchedJob watched,
                                 const std::function<void(std::string_view)>& say) {
-  keep_streams_open();
   ::signal(SIGTTOU, SIG_IGN);  // mpirun may print in spite of `stty tostop`
   const std::string launcher = watched.by_srun ? "srun" : "mpirun";
   Signals signals;
