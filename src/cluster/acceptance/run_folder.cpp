@@ -1,11 +1,6 @@
 #include "cluster/acceptance/run_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <regex>
@@ -154,15 +149,6 @@ std::string file_name(std::string_view host) {
   name.erase(0, name.find_first_not_of(".-"));
   return name.empty() ? "host" : name;
 }
-
-FolderLock::FolderLock(const fs::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-  ::close(descriptor_);
-  throw Error(ExitStatus::kFailure,
-              fmt::format("{}: another run is at work on it; wait for its end, or end it", folder.string()));
-}
-
-FolderLock::~FolderLock() { ::close(descriptor_); }
 
 void RunFolder::begin(const fs::path& path, const AcceptanceStart& start) {
   for (const char* const part : {"hosts", "collectives"}) {

@@ -67,19 +67,6 @@ template <typename Words>
 /// A name of a file for a host, whatever the host is called.
 [[nodiscard]] std::string file_name(std::string_view host);
 
-/// Keeps other runs away from a folder as long as it exists, where the file system has locks.
-class FolderLock {
- public:
-  /// Throws Error (kFailure) if another run has it.
-  explicit FolderLock(const std::filesystem::path& folder);
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock();
-
- private:
-  int descriptor_;
-};
-
 class RunFolder {
  public:
   /// Makes the folder of a new run in `path`. Throws UsageError if it cannot be made.

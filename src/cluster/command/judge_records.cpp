@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/command/find_slow_links.h"
+#include "cluster/command/commands.h"
 #include "cluster/command/imported_files.h"
 #include "cluster/command/record_file.h"
 #include "cluster/command/tool.h"

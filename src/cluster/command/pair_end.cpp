@@ -50,17 +50,7 @@ StatusOfJob worst_of(const std::vector<PairFigure>& figures) {
   });
 }
 
-std::string reason_of_system() { return std::system_category().message(errno); }
-
-/// Empty, or why the text could not be written.
-std::string write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return reason_of_system();
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return "";
-}
+std::string reason_of_system(int error = errno) { return error == 0 ? "" : std::system_category().message(error); }
 
 /// What follows the last line end of a file; empty also where that is out of sight.
 std::string last_line_of(int file, off_t size) {
@@ -123,7 +113,7 @@ std::string write_log(const std::string& folder, bool is_private, const std::str
   }
   const Descriptor file(
       ::openat(opened.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const std::string problem = file.get() < 0 ? reason_of_system() : write_all(file.get(), text);
+  const std::string problem = file.get() < 0 ? reason_of_system() : reason_of_system(host::write_all(file.get(), text));
   return problem.empty() ? "" : fmt::format("{}/{}: {}", folder, name, problem);
 }
 
@@ -240,7 +230,8 @@ void append_to_file(const std::string& path, std::string_view lines) {
   while (file.get() >= 0 && ::fcntl(file.get(), F_SETLKW, &lock) != 0 && errno == EINTR) {
   }
   const std::string problem =
-      file.get() < 0 ? reason_of_system() : write_all(file.get(), mend_end(file.get(), path).append(lines));
+      file.get() < 0 ? reason_of_system()
+                     : reason_of_system(host::write_all(file.get(), mend_end(file.get(), path).append(lines)));
   if (!problem.empty()) throw Error(ExitStatus::kFailure, fmt::format("cannot write '{}': {}", path, problem));
 }
 

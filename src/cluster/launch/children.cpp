@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +18,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -103,6 +102,11 @@ int made_file(const fs::path& path) {
 void Descriptor::reset(int number) noexcept {
   if (number_ >= 0) ::close(number_);
   number_ = number;
+}
+
+RunLock::RunLock(const fs::path& path, ExitStatus if_taken) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error(if_taken, fmt::format("{}: another run is at work on it; wait for its end, or end it", path.string()));
 }
 
 Pipe::Pipe() {
@@ -201,7 +205,7 @@ void Jobs::look() {
       continue;
     }
     const Job& over = job.mapped();
-    JobEnd end{over.child->status().value_or(0), std::chrono::duration<double>(now - over.began).count(), is_ending_};
+    JobEnd end{over.child->status().value_or(0), seconds_since(over.began), is_ending_};
     if (over.told && end.status != kKilled) end.status = kTimedOut;
     over.ended(end);
   }
