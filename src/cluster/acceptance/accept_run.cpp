@@ -146,7 +146,7 @@ class AcceptRun {
 
   void measure() {
     while (true) {
-      const Batch batch = plan_.next(work_.options.time_s - cluster::seconds_since(work_.began));
+      const Batch batch = plan_.next(work_.options.plan.time_s - cluster::seconds_since(work_.began));
       leave_out(batch);
       if (batch.steps.empty() && batch.left_out.empty()) return;
       if (!batch.stage) continue;
@@ -172,7 +172,7 @@ class AcceptRun {
     const std::size_t at_most = batch.together ? static_cast<std::size_t>(work_.options.at_once) : 1;
     for (const PlannedStep& step : batch.steps) {
       while (jobs_.running() >= at_most) wait(std::chrono::seconds(1));
-      if (work_.options.time_s > 0 && Clock::now() >= deadline_) break;
+      if (work_.options.plan.time_s > 0 && Clock::now() >= deadline_) break;
       start_job(step, work_.options.first_program(), work_.options.limit_s);
     }
     while (jobs_.running() > 0) wait(std::chrono::seconds(1));
@@ -190,7 +190,7 @@ class AcceptRun {
     const cluster::Command command = work_.commands.sweep(work_.folder.path(), step.records, step.hosts);
     sweep_ = RunningSweep{step, command.text(), Clock::now()};
     // Without --time, it ends by itself.
-    const int limit_s = work_.options.time_s == 0 ? 0 : limit_of(std::numeric_limits<int>::max()).seconds;
+    const int limit_s = work_.options.plan.time_s == 0 ? 0 : limit_of(std::numeric_limits<int>::max()).seconds;
     jobs_.start(command, work_.scratch / "sweep_out", work_.scratch / "sweep_err", limit_s,
                 [this](const cluster::JobEnd& end) { sweep_->status = end.status; });
     while (jobs_.running() > 0) {
@@ -226,7 +226,7 @@ class AcceptRun {
   }
 
   [[nodiscard]] Limit limit_of(int usual_s) const {
-    if (work_.options.time_s == 0) return {usual_s, false};
+    if (work_.options.plan.time_s == 0) return {usual_s, false};
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(deadline_ - Clock::now()).count();
     if (left >= usual_s) return {usual_s, false};
     return {static_cast<int>(std::max<std::int64_t>(left, 1)), true};

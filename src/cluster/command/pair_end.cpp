@@ -200,12 +200,6 @@ void tell(const std::vector<PairFigure>& figures, ReadingStatus worst, const Pai
   OutputFile::standard_output().write(fmt::format("{}{}{}\n", line, log.empty() ? "" : "; see ", log));
 }
 
-bool has_row(const std::string& text) {
-  bool found = false;
-  for_each_record(text, [&](const std::string& kind, record::LineReader&) { found = found || kind == "row"; });
-  return found;
-}
-
 /// The status of a job whose ranks waited for a processor: what is required of it cannot be judged.
 ExitStatus status_if_busy(ExitStatus status, const std::vector<PairFigure>& figures, const PairSettings& settings,
                           const PairJob& job, int status_of_job) {
@@ -237,7 +231,7 @@ void append_to_file(const std::string& path, std::string_view lines) {
 
 PairEnd finish_pair(const PairSettings& settings, const PairJob& job, const JobEnd& end, const fs::path& folder) {
   const PairOutput output{host::read_text(folder / "out").value_or(""), host::read_text(folder / "err").value_or("")};
-  if (end.status == static_cast<int>(ExitStatus::kUsage) && !has_row(output.out)) {
+  if (end.status == static_cast<int>(ExitStatus::kUsage) && !has_record(output.out, "row")) {
     const std::array<std::string_view, 2> texts = {output.err, output.out};
     fmt::print(stderr, "{}\n", first_complaint(settings.test, texts));
     return {ExitStatus::kUsage, {}};
