@@ -1,8 +1,5 @@
 #include "cluster/command/generated_files.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -118,29 +115,14 @@ record::Descriptions record_types() {
 }
 
 std::string with_tables(const std::string& page, const record::Descriptions& types) {
-  constexpr std::string_view kBegin = "<!-- record: ";
-  constexpr std::string_view kBeginEnd = " -->\n";
-  constexpr std::string_view kEnd = "<!-- end of record -->";
-  std::set<std::string> left;
-  for (const record::Description& type : types) left.insert(type.name);
-  std::string made;
-  std::size_t done = 0;
-  for (std::size_t at = page.find(kBegin); at != std::string::npos; at = page.find(kBegin, done)) {
-    const std::size_t name_at = at + kBegin.size();
-    const std::size_t name_end = page.find(kBeginEnd, name_at);
-    const std::size_t end = page.find(kEnd, name_at);
-    if (name_end == std::string::npos || end == std::string::npos) {
-      throw std::invalid_argument(fmt::format("'{}' without its end", page.substr(at, 40)));
-    }
-    const std::string name = page.substr(name_at, name_end - name_at);
-    const auto type = std::find_if(types.begin(), types.end(), [&](const auto& each) { return each.name == name; });
-    if (type == types.end()) throw std::invalid_argument(fmt::format("there is no record '{}'", name));
-    left.erase(name);
-    made += page.substr(done, name_end + kBeginEnd.size() - done) + "\n" + record::table_of(*type) + "\n";
-    done = end;
+  std::string made = page;
+  std::size_t places = 0;
+  for (std::size_t at = 0; (at = page.find("<!-- record: ", at)) != std::string::npos; ++at) ++places;
+  for (const record::Description& type : types) {
+    put_table(made, fmt::format("record: {}", type.name), "record", record::table_of(type));
   }
-  if (!left.empty()) throw std::invalid_argument(fmt::format("record '{}' has no place", *left.begin()));
-  return made + page.substr(done);
+  if (places > types.size()) throw std::invalid_argument("there is a place for a record that does not exist");
+  return made;
 }
 
 std::string with_tables_of_other_tools(const std::string& page) {

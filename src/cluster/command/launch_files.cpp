@@ -21,7 +21,7 @@
 #include "cluster/import/import.h"
 #include "cluster/import/logs.h"
 #include "cluster/import/tool_runs.h"
-#include "cluster/run/comparison_text.h"
+#include "cluster/run/comparison.h"
 #include "cluster/run/file.h"
 #include "cluster/run/launch_recorder.h"
 #include "common/core/error.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/run/comparison_text.h"
+#include "cluster/run/comparison.h"
 #include "cluster/run/launch_recorder.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
