@@ -135,7 +135,7 @@ main() {
     [[ " ${plan[*]} " == *" --find "* ]] || tolerance=() # it decides only what is suspicious
     "$programs/list_hosts" "${host_options[@]}" >"$work/hosts"
     FABRICBENCH_COMMAND=$0 "$programs/fabricbench" sweep_pairs --begin --hostfile "$work/hosts" --records "$records" --seed "$seed" \
-        "${first_options[@]}" "${plan[@]}" "${pair_options[@]}"
+        "${first_options[@]}" "${plan[@]}" "${pair_options[@]}" "${verdict_options[@]}"
     trap break_off INT TERM HUP
     exec 9<"$records"
     flock -n 9 || die "$kUsage" "$records: another run is at work on it; wait for its end, or end it"

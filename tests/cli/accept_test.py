@@ -308,6 +308,23 @@ class Outputs(AcceptTest):  # 2 ranks, 25 s
         self.assertIn("fabricbench_acceptance_exit_status 6", lines)
         self.assertEqual([path.name for path in self.folder.glob("acceptance.prom*")], ["acceptance.prom"])
 
+    def test_junit_has_the_hosts_in_their_order(self):
+        self.plant("slow_alone", "node2")  # which is measured again, after all others
+        self.assertEqual(self.accept()[0], 6)
+        hosts = xml.etree.ElementTree.parse(self.results / "junit.xml").getroot()[0]
+        self.assertEqual([case.get("name") for case in hosts], NODES)
+
+    def test_where_standard_output_cannot_be_written(self):
+        for closed, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+            for nagios, status in ((), 1), (("--nagios",), 3):
+                with self.subTest(closed + "".join(nagios)):
+                    self.results = self.folder / f"results{status}{why[:2]}"
+                    process = self.start(*self.options(), *nagios,
+                                         command=("sh", "-c", f'exec "$@" {closed}', "sh", SCRIPTS / "accept.sh"))
+                    err = process.communicate(timeout=600)[1]
+                    self.assertEqual((process.returncode, err.count("standard output"), err.count(why)), (status, 1, 1), err)
+                    self.assertTrue((self.results / "summary.txt").exists())
+
     def test_nagios(self):
         status, out, err = self.accept("--nagios")
         self.assertEqual(status, 0, err)
@@ -424,6 +441,11 @@ class WrongOptions(AcceptTest):  # 2 ranks, 40 s
                 ("--expect '0.0' is not a share in percent", ("--expect", "0.0"), 2),
                 ("--programs-to-run 'a b' is not a list of collectives", ("--programs-to-run", "a b"), 2),
                 ("there is no program nothing_perf", ("--programs-to-run", "nothing_perf"), 3),
+                ("the folder '/proc/x' cannot be made (No such file or directory); name another one with --output",
+                 ("--output", "/proc/x"), 2),
+                (f"the folder '{'x' * 300}' cannot be made (File name too long); name another one with --output",
+                 ("--output", "x" * 300), 2),
+                (f"'{'x' * 300}' is not the folder of an acceptance run", ("--resume", "x" * 300), 2),
                 ("--ranks '0' is not a whole number of 1 or more", ("--ranks", "0"), 2),
                 ("--recheck needs hosts and the folder of a run", ("--recheck", "node1"), 2)):
             with self.subTest(words):

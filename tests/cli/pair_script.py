@@ -67,12 +67,12 @@ class PairScriptTest(unittest.TestCase):
         return [str(SCRIPT), "--programs", PROGRAMS, "--records", str(self.records), "--logs", str(self.folder / "logs"),
                 *arguments]
 
-    def check(self, *arguments, **variables):
-        """Runs the script on two hosts, with the launcher first on the PATH."""
+    def check(self, *arguments, command=(), **variables):
+        """Runs the script on two hosts, with the launcher first on the PATH. `command`: what runs it."""
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder / "temporary"),
                        **variables}
         arguments = arguments if "node1" in arguments else ("node1", "node2", *arguments)
-        return subprocess.run(self.command(*arguments), env=environment, capture_output=True, text=True, timeout=60)
+        return subprocess.run([*command, *self.command(*arguments)], env=environment, capture_output=True, text=True, timeout=60)
 
     def readings(self):
         if not self.records.exists():

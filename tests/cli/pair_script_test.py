@@ -139,6 +139,31 @@ class Records(PairScriptTest):  # 1 rank, 2 s
         self.assertEqual([one["bandwidth_gb_per_s"] for one in self.readings()], [None, None])
         self.assertIn("all ranks ran on node1", result.stdout)
 
+    def test_the_half_of_a_record_is_removed_before_the_next_one(self):
+        self.make_launcher()
+        self.check()
+        whole = self.records.read_text()
+        for end, words, kept in (("", "", whole), ('{"kind":"reading","ro', "half a record and removed", whole),
+                                 ('{"ki', "half a record and removed", whole), (whole.splitlines()[0], "ended", None),
+                                 ("a note", "ended", None)):
+            with self.subTest(end):
+                self.records.write_text(whole + end)
+                result = self.check()
+                self.assertEqual((result.returncode, result.stderr), (
+                    0, words and f"fabricbench: {self.records}: the last line had no end; it is {words}\n"))
+                text = self.records.read_text()
+                before = kept or f"{whole}{end}\n"
+                self.assertEqual((text[:len(before)], text[len(before):].count("\n")), (before, 2))
+
+    def test_where_standard_output_cannot_be_written(self):
+        self.make_launcher()
+        for closed, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+            with self.subTest(closed):
+                result = self.check(command=("sh", "-c", f'exec "$@" {closed}', "sh"))
+                self.assertEqual((result.returncode, result.stderr),
+                                 (1, f"check_node_pair.sh: cannot write to standard output: {why}\n"))
+        self.assertEqual(len(self.readings()), 4)
+
     def test_many_writers(self):
         self.make_launcher()
         threads = [threading.Thread(target=self.check) for _ in range(12)]

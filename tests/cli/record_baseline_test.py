@@ -53,6 +53,10 @@ class Script(BaselineTest):  # 1 rank, 8 s
         result = self.script("--limit", "1s", self.baseline, "--", "sh", "-c", "sleep 60")
         self.assertEqual(result.status, 124, result.stderr)
 
+    def test_a_limit_of_nothing_is_none(self):
+        result = self.script("--limit", "0s", self.baseline, "--", "sh", "-c", "sleep 2")
+        self.assertEqual(result.status, 0, result.stderr)
+
     def test_an_interrupt_keeps_what_there_is(self):
         with subprocess.Popen([SCRIPT, "--spread", "8h", self.baseline, "--", PROGRAM, *map(str, SIZES)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as script:

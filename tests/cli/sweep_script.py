@@ -26,16 +26,17 @@ class SweepScriptTest(unittest.TestCase):
         launcher.write_text(self.LAUNCHER)
         launcher.chmod(0o755)
 
-    def start(self, *arguments):
+    def start(self, *arguments, runner=()):
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
                        "FABRICBENCH_COMMAND": "" if self.COMMAND == [str(SCRIPT)] else str(SCRIPT)}
         environment.pop("SLURM_JOB_NODELIST", None)
-        return subprocess.Popen([*self.COMMAND, "--programs", PROGRAMS, "--records", str(self.records), *arguments],
+        return subprocess.Popen([*runner, *self.COMMAND, "--programs", PROGRAMS, "--records", str(self.records), *arguments],
                                 env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                 text=True)
 
-    def sweep(self, *arguments):
-        process = self.start(*arguments)
+    def sweep(self, *arguments, runner=()):
+        """Its status, output and messages. `runner`: what runs it."""
+        process = self.start(*arguments, runner=runner)
         out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 

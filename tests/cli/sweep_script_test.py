@@ -128,6 +128,23 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
         meetings = collections.Counter((line["from_host"], line["to_host"]) for line in self.lines("reading"))
         self.assertEqual((len(meetings), set(meetings.values())), (12, {1}))
 
+    def test_goes_on_behind_half_a_record(self):
+        self.assertIn(self.sweep("-H", "node[11-14]", "--rounds", "1", "--seed", "9")[0], (0, 7))
+        kept = self.records.read_text()
+        self.records.write_text(kept[:-20])
+        status, out, err = self.sweep("--resume", "--all-pairs")
+        self.assertEqual(status, 7, out + err)  # the other direction of that pair is known, so it is not measured again
+        self.assertIn(f"fabricbench: {self.records}: the last line had no end; it is half a record and removed\n", err)
+        self.assertTrue(self.records.read_text().startswith("".join(kept.splitlines(True)[:-1])))
+        self.assertEqual(len(self.lines("reading")), 11)
+
+    def test_where_standard_output_cannot_be_written(self):
+        for closed, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+            with self.subTest(closed):
+                status, _, err = self.sweep("-H", "node[11-14]", "--rounds", "1", runner=("sh", "-c", f'exec "$@" {closed}', "sh"))
+                self.assertEqual((status, err.count("standard output"), err.count(f"standard output: {why}")), (1, 1, 1), err)
+                self.records.unlink()
+
     def test_broken_off(self):
         (self.folder / "slow_motion").touch()
         process = self.start("--hosts=node[11-14]")
@@ -220,6 +237,8 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
                 (["-H", "node[1-4]", "--round=2"], "'--round' is not an option of sweep_pairs.sh; the nearest is --rounds"),
                 (["--resume"], "does not exist or is empty"),
                 (["-H", "node[1-4]", "--resident", "--rdma"], "--resident runs pairwise_bw"),
+                (["-H", "node[1-4]", "--expect", "x"], "--expect 'x' is neither a rate in GB/s nor adapters"),
+                (["-H", "node[1-4]", "--expect=adapters:x"], "--expect adapters: 'x' is not a share"),
                 (["-H", "node[1-4]", "--nonsense"], "'--nonsense' is not an option"),
                 (["-H", "node[1-4]", "--test", "all_reduce_perf"], "can exceed the NICs' rate")):
             with self.subTest(arguments):

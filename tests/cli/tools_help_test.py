@@ -39,6 +39,12 @@ class Help(unittest.TestCase):  # 1 rank, 1 s
                     with self.subTest(example):
                         self.assertIn(word, options)
 
+    def test_a_value_is_ignored(self):
+        for tool in ("all_reduce_perf", "fabricbench", *TOOLS, *(f"fabricbench {command}" for command in (
+                "run", "list", "table", "doctor", "accept", "sweep", "check_node_pair", "record_baseline", "all_reduce"))):
+            with self.subTest(tool):
+                self.assertEqual(said(tool, "--help=x"), said(tool, "--help"))
+
     def test_version_is_a_line(self):
         for tool in TOOLS:
             self.assertRegex(said(tool, "--version"), rf"^{tool} \(fabricbench\) [\d.]+\n$")

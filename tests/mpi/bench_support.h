@@ -74,9 +74,9 @@ struct Result {
 
 inline void measure_cases(Rig& rig, const Test& test, const std::vector<Case>& cases, Outputs& outputs,
                           Totals* totals = nullptr) {
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "mpi");
-  ProcessorMeter processors(rig.team, placed, rig.session.local_ranks(), false);
+  const ProcessLocation location = locate_processes(rig.world);
+  NicMeter nics(rig.team, location, "mpi");
+  ProcessorMeter processors(rig.team, location, rig.session.local_ranks(), false);
   Context context;
   context.seed = rig.options.seed.value_or(1);
   const std::vector<CaseList> lists{{cases}};

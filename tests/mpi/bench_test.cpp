@@ -321,7 +321,7 @@ TEST_F(Budget, LongOperationsHaveNoWarmUpAndThenFewerEpochs) {
 class SlowWindows final : public MessageTest, private Windows {
  public:
   static constexpr Seconds kMessage = 0.168;
-  explicit SlowWindows(bool stream) : MessageTest({.name = "slow", .figure = Figure::kBandwidth}), stream_(stream) {}
+  explicit SlowWindows(bool stream) : MessageTest({.name = "slow", .row_kind = RowKind::kBandwidth}), stream_(stream) {}
   [[nodiscard]] const Windows* windows() const override { return this; }
   void start(Backend& /*backend*/, const Operands& /*operands*/) const override { sleep_for(kMessage); }
 
@@ -463,7 +463,7 @@ TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
 /// An all-reduce that counts as a stream of messages.
 class Stream final : public AllReduce {
  public:
-  Stream() { traits_.figure = Figure::kBandwidth; }
+  Stream() { traits_.row_kind = RowKind::kBandwidth; }
 };
 
 TEST_F(Losses, AreNoPartOfAStreamsBandwidth) {

@@ -56,17 +56,14 @@ class Reader {
     declare_values();
     declare_numbers();
     options_.flag("--strict", [this] { run_.strict = true; });
-    options_.flag("--keep-going", [this] { run_.keeps_going = true; });
+    options_.flag("--keep-going", [this] { run_.plan.keeps_going = true; });
     options_.flag("--resident", [this] { run_.sweep_options.emplace_back("--resident"); });
     // Taken out before; for the name that is nearest to a wrong one.
     for (const char* const name : {"--resume", "--recheck", "--dry-run", "--nagios"}) options_.flag(name, [] {});
   }
 
   bool read(const Words& words) {
-    if (!folder_.empty() &&
-        std::any_of(words.begin(), words.end(), [](const auto& word) { return word == "-h" || word == "--help"; })) {
-      options_.refuse("--help");
-    }
+    if (!folder_.empty() && std::any_of(words.begin(), words.end(), cluster::asks_for_help)) options_.refuse("--help");
     if (!options_.read(words)) return false;
     if (!options_.words().empty()) options_.refuse(options_.words().front());
     if (!options_.behind().empty()) options_.refuse("--");
@@ -136,8 +133,8 @@ class Reader {
       });
     }
     value("--time", [this](const std::string& option, const std::string& given) {
-      run_.time_s = cluster::seconds_of(option, given);
-      require(run_.time_s > 0, "--time '{}' is not a time; give one such as 90s, 20m or 8h", given);
+      run_.plan.time_s = cluster::seconds_of(option, given);
+      require(run_.plan.time_s > 0, "--time '{}' is not a time; give one such as 90s, 20m or 8h", given);
     });
   }
 
@@ -223,8 +220,6 @@ void choose_plan(AcceptOptions& run) {
           run.collectives);
   plan.programs = listed(run.collectives);
   plan.allowed = listed(run.allow);
-  plan.keeps_going = run.keeps_going;
-  plan.time_s = run.time_s;
 }
 
 /// The program's own reader says what is wrong with sizes.

@@ -61,14 +61,12 @@ struct AcceptOptions {
   Words pair_options;
   Words sweep_options;
   int at_once = 32;  ///< hosts measured alone at the same time
-  int time_s = 0;    ///< for everything; 0: no limit
   int limit_s = 60;  ///< of a job on one or two hosts
   cluster::LaunchSettings launch;
   std::string programs_folder;
   std::string output;
   std::string prometheus;
   bool strict = false;
-  bool keeps_going = false;
 
   /// Programs, files, and words that others read. A folder cannot command these, so each call gives them.
   Values acting;

@@ -10,14 +10,14 @@
 
 #include "cluster/acceptance/hosts_alone.h"
 #include "cluster/launch/job_output.h"
+#include "cluster/run/identity.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::acceptance {
 namespace {
 
-constexpr double kLeastShare = 0.2;              // of a host's busiest device, for another one to have carried data
-constexpr std::uint64_t kLeastBytes = 16 << 20;  // that a host sent, before anything is said of its devices
+constexpr double kLeastBytes = 16 << 20;  // that a host sent, before anything is said of its devices
 
 constexpr std::array<std::string_view, 6> kKept = {
     "context", "row", "end", "row_comparison", "history_change", "baseline_comparison"};
@@ -87,9 +87,7 @@ std::map<std::string, std::string> own_names(const Context& context, const std::
   return names;
 }
 
-using SentBytes = std::map<std::string, std::map<std::string, std::uint64_t>>;  // by host and device
-
-void add_sent(SentBytes& sent, const JobRecords& records, const std::vector<std::string>& hosts) {
+void add_sent(baseline::DeviceBytes& sent, const JobRecords& records, const std::vector<std::string>& hosts) {
   if (!records.context) return;
   const std::map<std::string, std::string> names = own_names(*records.context, hosts);
   for (const Row& row : records.rows) {
@@ -98,26 +96,17 @@ void add_sent(SentBytes& sent, const JobRecords& records, const std::vector<std:
       for (const NicBytes& nic : (*place)->nics) {
         if (is_no_nic(nic.name)) continue;
         const auto known = names.find(nic.host);
-        sent[known == names.end() ? nic.host : known->second][nic.name] += nic.sent;
+        sent[known == names.end() ? nic.host : known->second][nic.name] += static_cast<double>(nic.sent);
       }
     }
   }
 }
 
 /// The devices that carried what a host sent; empty: it sent too little.
-std::string carriers_of(const std::map<std::string, std::uint64_t>& devices) {
-  std::uint64_t all = 0;
-  std::uint64_t most = 0;
-  for (const auto& [device, bytes] : devices) {
-    all += bytes;
-    most = std::max(most, bytes);
-  }
-  if (all < kLeastBytes) return "";
-  std::vector<std::string> names;
-  for (const auto& [device, bytes] : devices) {
-    if (static_cast<double>(bytes) >= kLeastShare * static_cast<double>(most)) names.push_back(device);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
+std::string carriers_of(const std::map<std::string, double>& devices) {
+  double all = 0;
+  for (const auto& [device, bytes] : devices) all += bytes;
+  return all < kLeastBytes ? "" : fmt::format("{}", fmt::join(baseline::carriers_on(devices), ", "));
 }
 
 /// The lines of a program's records, without epochs, of which rows have the medians.
@@ -147,7 +136,7 @@ JudgedJob judge_job(const EndedJob& job) {
 }
 
 OddCarriers odd_carriers(const RunFolder& folder) {
-  SentBytes sent;
+  baseline::DeviceBytes sent;
   for (const AcceptanceStep* const step : folder.of_stage(Stage::kCollectives)) {
     add_sent(sent, folder.records_of(*step), step->hosts);
   }

@@ -1,4 +1,4 @@
-#include "cluster/acceptance/outputs.h"
+#include "cluster/acceptance/verdict.h"
 
 #include <algorithm>
 #include <array>

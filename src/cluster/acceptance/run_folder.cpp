@@ -1,15 +1,11 @@
 #include "cluster/acceptance/run_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <regex>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -154,17 +150,13 @@ std::string file_name(std::string_view host) {
   return name.empty() ? "host" : name;
 }
 
-FolderLock::FolderLock(const fs::path& folder) : descriptor_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-  ::close(descriptor_);
-  throw Error(ExitStatus::kFailure,
-              fmt::format("{}: another run is at work on it; wait for its end, or end it", folder.string()));
-}
-
-FolderLock::~FolderLock() { ::close(descriptor_); }
-
 void RunFolder::begin(const fs::path& path, const AcceptanceStart& start) {
-  for (const char* const part : {"hosts", "collectives"}) fs::create_directories(path / part);
+  for (const char* const part : {"hosts", "collectives"}) {
+    std::error_code error;
+    if (fs::create_directories(path / part, error); !error) continue;
+    throw UsageError(fmt::format("the folder '{}' cannot be made ({}); name another one with --output", path.string(),
+                                 error.message()));
+  }
   baseline::replace_file((path / kStateFile).string(), record::json_line(record::to_json(start)));
 }
 
@@ -284,6 +276,11 @@ const AcceptanceStep* RunFolder::measured(const std::string& name) const {
 
 std::vector<const AcceptanceStep*> RunFolder::of_stage(Stage stage) const {
   std::vector<const AcceptanceStep*> found;
+  if (stage == Stage::kHosts) {
+    for (const std::string& host : hosts()) found.push_back(find("hosts/" + host));
+    std::erase(found, nullptr);
+    return found;
+  }
   for (const AcceptanceStep& step : steps_) {
     if (step.stage == stage) found.push_back(&step);
   }

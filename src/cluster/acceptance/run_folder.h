@@ -67,22 +67,9 @@ template <typename Words>
 /// A name of a file for a host, whatever the host is called.
 [[nodiscard]] std::string file_name(std::string_view host);
 
-/// Keeps other runs away from a folder as long as it exists, where the file system has locks.
-class FolderLock {
- public:
-  /// Throws Error (kFailure) if another run has it.
-  explicit FolderLock(const std::filesystem::path& folder);
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock();
-
- private:
-  int descriptor_;
-};
-
 class RunFolder {
  public:
-  /// Makes the folder of a new run in `path`.
+  /// Makes the folder of a new run in `path`. Throws UsageError if it cannot be made.
   static void begin(const std::filesystem::path& path, const AcceptanceStart& start);
 
   /// Throws Error (kFailure) if the folder has a link, by which files outside of it would be written, or a pipe, which
@@ -104,7 +91,7 @@ class RunFolder {
   [[nodiscard]] const AcceptanceStep* find(const std::string& name) const;
   /// The same, and null if it was not measured.
   [[nodiscard]] const AcceptanceStep* measured(const std::string& name) const;
-  /// In the order of their last lines.
+  /// Hosts in their order in the list, others in the order of their last lines.
   [[nodiscard]] std::vector<const AcceptanceStep*> of_stage(Stage stage) const;
   [[nodiscard]] const std::list<AcceptanceStep>& steps() const noexcept { return steps_; }
 

@@ -1,6 +1,8 @@
-// The verdict of an acceptance run: hosts to admit, to drain, and undecided ones, in one sentence and one exit status.
+// The verdict of an acceptance run: hosts to admit, to drain, and undecided ones, in one sentence and one exit status;
+// and its files: summary.txt, junit.xml, a textfile for Prometheus, and the line of a Nagios plugin.
 #pragma once
 
+#include <ctime>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,6 +37,27 @@ struct RunVerdict {
 
 /// `a, b, c and 2 more`.
 [[nodiscard]] std::string enumerated(const std::vector<std::string>& words, std::size_t most);
+
+/// `not judged`
+[[nodiscard]] std::string in_words(Outcome outcome);
+
+[[nodiscard]] std::string summary_of(const RunFolder& folder, const RunVerdict& verdict, double seconds);
+
+[[nodiscard]] std::string junit_of(const RunFolder& folder, const RunVerdict& verdict, double seconds);
+
+/// Metrics for the textfile collector of node_exporter.
+[[nodiscard]] std::string prometheus_of(const RunFolder& folder, const RunVerdict& verdict, double seconds,
+                                        std::time_t finished);
+
+/// With its status.
+struct NagiosLine {
+  int status = 0;
+  std::string text;
+};
+[[nodiscard]] NagiosLine nagios_of(const RunVerdict& verdict, std::size_t hosts, double seconds, bool interrupted);
+
+/// The context of the run: that of the job over most hosts; an empty text without one.
+[[nodiscard]] std::string context_of(const RunFolder& folder);
 
 /// Without control characters and line ends.
 [[nodiscard]] inline std::string in_one_line(std::string_view text) {

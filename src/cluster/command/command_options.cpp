@@ -88,7 +88,7 @@ bool CommandOptions::read(const std::vector<std::string>& arguments) {
       behind_.assign(arguments.begin() + static_cast<std::ptrdiff_t>(place) + 1, arguments.end());
       break;
     }
-    if (word == "-h" || word == "--help") {
+    if (asks_for_help(word)) {
       fmt::print("{}", usage_);
       return false;
     }
@@ -112,6 +112,8 @@ bool CommandOptions::read(const std::vector<std::string>& arguments) {
   }
   return true;
 }
+
+bool asks_for_help(std::string_view word) { return word == "-h" || word == "--help" || word.starts_with("--help="); }
 
 int whole_number(std::string_view option, std::string_view text, int least) {
   const auto number = is_number(text, kMostDigits) ? host::parse_integer<int>(text) : std::nullopt;

@@ -58,6 +58,9 @@ class CommandOptions {
   std::vector<std::string> behind_;
 };
 
+/// Whether a word asks for help, which takes no value and ignores one, as in all programs.
+[[nodiscard]] bool asks_for_help(std::string_view word);
+
 /// A whole number of up to nine digits. Throws UsageError where it is none, or less than `least`.
 [[nodiscard]] int whole_number(std::string_view option, std::string_view text, int least);
 

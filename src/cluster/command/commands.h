@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cluster/command/catalogue.h"
+#include "cluster/pairs/verdict.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {
@@ -56,6 +57,12 @@ struct LaunchWords {
 
 /// `; the nearest is --dry-run`: options that may be meant by one that does not exist, or nothing.
 [[nodiscard]] std::string nearest_launch_options(std::string_view given);
+
+/// The program find_slow_links: judges the records of a sweep, and prints the verdict. Throws Error.
+[[nodiscard]] ExitStatus find_slow_links(int argc, char** argv);
+
+/// Sets one of the two expectations by a value of --expect; neither by an empty one. Throws UsageError.
+void set_expected(const std::string& text, VerdictSettings& settings);
 
 /// The folder of this program, in which all others are.
 [[nodiscard]] std::string programs_folder();

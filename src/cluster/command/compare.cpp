@@ -10,7 +10,6 @@
 #include "cluster/command/commands.h"
 #include "cluster/command/launch_files.h"
 #include "cluster/run/comparison.h"
-#include "cluster/run/comparison_text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"

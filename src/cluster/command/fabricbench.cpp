@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cluster/command/catalogue.h"
+#include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
 #include "cluster/command/tool.h"
 #include "common/core/error.h"
@@ -59,7 +60,7 @@ ExitStatus run_command(const std::vector<std::string>& arguments) {
   const std::string& first = arguments.front();
   const std::vector<std::string> others(arguments.begin() + 1, arguments.end());
   if (first == "help" && !others.empty()) return run_command({others.front(), "--help"});
-  if (first == "--help" || first == "-h" || first == "help") {
+  if (asks_for_help(first) || first == "help") {
     fmt::print("{}", help());
     return ExitStatus::kOk;
   }

@@ -1,4 +1,4 @@
-#include "cluster/command/find_slow_links.h"
+#include "cluster/command/commands.h"
 
 #include "cluster/command/tool.h"
 

@@ -1,8 +1,5 @@
 #include "cluster/command/generated_files.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -35,14 +32,15 @@ using record::Json;
 /// What happens in programs that lack an option of the others: ". In `rdma_*_lat` refused: reason".
 std::string where_lacking(const OtherOption& option) {
   std::string text;
-  for (const Lack& lack : option.lacks) {
-    if (lack.programs.empty()) continue;
+  for (const Unsupported& unsupported : option.unsupported) {
+    if (unsupported.programs.empty()) continue;
     std::string programs;
-    for (const std::string_view each : names_in(lack.programs)) {
+    for (const std::string_view each : names_in(unsupported.programs)) {
       programs += fmt::format("{}`{}`", programs.empty() ? "" : ", ", each);
     }
     text += fmt::format(". In {} {}: {}", programs,
-                        lack.reading == fabricbench::Reading::kDropped ? "left out" : "refused", lack.reason);
+                        unsupported.treatment == fabricbench::Treatment::kDropped ? "left out" : "refused",
+                        unsupported.reason);
   }
   return text;
 }
@@ -59,11 +57,11 @@ std::string replacement(const OtherOption& option) {
 }
 
 std::string what_happens(const OtherOption& option) {
-  switch (option.reading) {
-    case fabricbench::Reading::kSame: return "the same" + remark_on(option) + where_lacking(option);
-    case fabricbench::Reading::kMapped: return replacement(option) + remark_on(option);
-    case fabricbench::Reading::kDropped: return fmt::format("left out: {}", option.ours);
-    case fabricbench::Reading::kRefused: return fmt::format("refused: {}", option.ours);
+  switch (option.treatment) {
+    case fabricbench::Treatment::kSame: return "the same" + remark_on(option) + where_lacking(option);
+    case fabricbench::Treatment::kMapped: return replacement(option) + remark_on(option);
+    case fabricbench::Treatment::kDropped: return fmt::format("left out: {}", option.ours);
+    case fabricbench::Treatment::kRefused: return fmt::format("refused: {}", option.ours);
   }
   return "";
 }
@@ -117,29 +115,14 @@ record::Descriptions record_types() {
 }
 
 std::string with_tables(const std::string& page, const record::Descriptions& types) {
-  constexpr std::string_view kBegin = "<!-- record: ";
-  constexpr std::string_view kBeginEnd = " -->\n";
-  constexpr std::string_view kEnd = "<!-- end of record -->";
-  std::set<std::string> left;
-  for (const record::Description& type : types) left.insert(type.name);
-  std::string made;
-  std::size_t done = 0;
-  for (std::size_t at = page.find(kBegin); at != std::string::npos; at = page.find(kBegin, done)) {
-    const std::size_t name_at = at + kBegin.size();
-    const std::size_t name_end = page.find(kBeginEnd, name_at);
-    const std::size_t end = page.find(kEnd, name_at);
-    if (name_end == std::string::npos || end == std::string::npos) {
-      throw std::invalid_argument(fmt::format("'{}' without its end", page.substr(at, 40)));
-    }
-    const std::string name = page.substr(name_at, name_end - name_at);
-    const auto type = std::find_if(types.begin(), types.end(), [&](const auto& each) { return each.name == name; });
-    if (type == types.end()) throw std::invalid_argument(fmt::format("there is no record '{}'", name));
-    left.erase(name);
-    made += page.substr(done, name_end + kBeginEnd.size() - done) + "\n" + record::table_of(*type) + "\n";
-    done = end;
+  std::string made = page;
+  std::size_t places = 0;
+  for (std::size_t at = 0; (at = page.find("<!-- record: ", at)) != std::string::npos; ++at) ++places;
+  for (const record::Description& type : types) {
+    put_table(made, fmt::format("record: {}", type.name), "record", record::table_of(type));
   }
-  if (!left.empty()) throw std::invalid_argument(fmt::format("record '{}' has no place", *left.begin()));
-  return made + page.substr(done);
+  if (places > types.size()) throw std::invalid_argument("there is a place for a record that does not exist");
+  return made;
 }
 
 std::string with_tables_of_other_tools(const std::string& page) {

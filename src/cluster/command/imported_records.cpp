@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <compare>
 #include <functional>
 #include <map>
 #include <set>
@@ -21,10 +22,7 @@ struct LogStratum {
   std::string to_rail;
   bool both_ways = false;
 
-  friend bool operator<(const LogStratum& a, const LogStratum& b) {
-    return std::tie(a.test, a.size_bytes, a.from_rail, a.to_rail, a.both_ways) <
-           std::tie(b.test, b.size_bytes, b.from_rail, b.to_rail, b.both_ways);
-  }
+  auto operator<=>(const LogStratum&) const = default;
 };
 
 LogStratum stratum_of(const Imported& found, const Reading& reading) {
@@ -76,18 +74,6 @@ class Norm {
 
  private:
   std::map<LogStratum, std::int64_t> counts_;
-};
-
-/// Numbers the rounds of readings without an order: the first reading of every pair is in round 0, the second in round
-/// 1.
-class Repetitions {
- public:
-  std::int32_t next(std::string_view from, std::string_view to, const LogStratum& stratum) {
-    return counts_[{std::string(from), std::string(to), stratum}]++;
-  }
-
- private:
-  std::map<std::tuple<std::string, std::string, LogStratum>, std::int32_t> counts_;
 };
 
 /// Hosts under one name each: the short one where files have both that and a full one.
@@ -156,7 +142,8 @@ void give_records(const ImportedFiles& imported, const RecordTaker& take) {
   take.start(start);
   const Norm norm(imported);
   const bool has_rails = rails_differ(imported);
-  Repetitions repetitions;
+  // Of readings without an order: the first one of every pair is in round 0, the second in round 1.
+  std::map<std::tuple<std::string_view, std::string_view, LogStratum>, std::int32_t> repetitions;
   std::int64_t rounds = 0;  // from files that have them
   for (const ImportedFiles::File& file : imported.files) {
     const Imported& found = file.found;
@@ -177,7 +164,7 @@ void give_records(const ImportedFiles& imported, const RecordTaker& take) {
       }
       last = std::max(last, reading.round);
       record.round = found.rounds_are_known ? rounds + reading.round
-                                            : repetitions.next(record.from_end.host, record.to_end.host, stratum);
+                                            : repetitions[{record.from_end.host, record.to_end.host, stratum}]++;
       take.reading(record);
     }
     if (found.rounds_are_known) rounds += last + 1;

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/command/find_slow_links.h"
+#include "cluster/command/commands.h"
 #include "cluster/command/imported_files.h"
 #include "cluster/command/record_file.h"
 #include "cluster/command/tool.h"
@@ -103,22 +103,6 @@ void declare(CLI::App& app, Asked& asked) {
       app.add_flag("--quiet", asked.quiet, "print only the lists of hosts and paths, such as Slow: node[07,12]");
   app.get_option("--map")->excludes(quiet);
   app.add_flag("--long", asked.all, "print every finding by itself, and every line")->excludes(quiet);
-}
-
-/// Sets one of the two expectations; neither for an empty text.
-void set_expected(const std::string& text, VerdictSettings& settings) {
-  constexpr std::string_view kAdapters = "adapters";
-  if (text.empty()) return;
-  if (text == kAdapters) {
-    settings.expected_of_port = kShareOfPort;
-  } else if (text.starts_with(fmt::format("{}:", kAdapters))) {
-    settings.expected_of_port = parse_share(text.substr(kAdapters.size() + 1), "--expect adapters:");
-  } else if (text.find_first_not_of("0123456789.eE+-") != std::string::npos) {
-    throw UsageError(
-        fmt::format("--expect '{}' is neither a rate in GB/s nor adapters, or adapters:SHARE", printable(text)));
-  } else {
-    settings.expected = parse_number(text, "--expect", 1e-6, 1e6) * 1e9;
-  }
 }
 
 bool knows_ports(const Sweep& sweep) {
@@ -213,6 +197,21 @@ ExitStatus status_for(Judged judged) {
 }
 
 }  // namespace
+
+void set_expected(const std::string& text, VerdictSettings& settings) {
+  constexpr std::string_view kAdapters = "adapters";
+  if (text.empty()) return;
+  if (text == kAdapters) {
+    settings.expected_of_port = kShareOfPort;
+  } else if (text.starts_with(fmt::format("{}:", kAdapters))) {
+    settings.expected_of_port = parse_share(text.substr(kAdapters.size() + 1), "--expect adapters:");
+  } else if (text.find_first_not_of("0123456789.eE+-") != std::string::npos) {
+    throw UsageError(
+        fmt::format("--expect '{}' is neither a rate in GB/s nor adapters, or adapters:SHARE", printable(text)));
+  } else {
+    settings.expected = parse_number(text, "--expect", 1e-6, 1e6) * 1e9;
+  }
+}
 
 ExitStatus find_slow_links(int argc, char** argv) {
   Asked asked;

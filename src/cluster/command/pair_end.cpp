@@ -25,6 +25,7 @@
 #include "common/core/wording.h"
 #include "common/host/files.h"
 #include "common/record/json.h"
+#include "common/report/output_file.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -49,16 +50,31 @@ StatusOfJob worst_of(const std::vector<PairFigure>& figures) {
   });
 }
 
-std::string reason_of_system() { return std::system_category().message(errno); }
+std::string reason_of_system(int error = errno) { return error == 0 ? "" : std::system_category().message(error); }
 
-/// Empty, or why the text could not be written.
-std::string write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return reason_of_system();
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return "";
+/// What follows the last line end of a file; empty also where that is out of sight.
+std::string last_line_of(int file, off_t size) {
+  constexpr off_t kMost = 1 << 20;  // more than any record has
+  std::string text(static_cast<std::size_t>(std::min(size, kMost)), ' ');
+  const ssize_t got = ::pread(file, text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text.substr(text.rfind('\n') + 1);
+}
+
+/// A writer that was killed, or had no room, has left half a record, to which the next one would be glued. Returns what
+/// has to precede that.
+std::string mend_end(int file, const std::string& path) {
+  constexpr std::string_view kBegin = R"({"kind":)";
+  struct stat facts {};
+  if (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) return "";
+  const std::string last = last_line_of(file, facts.st_size);
+  if (last.empty()) return "";
+  const bool is_record = last.starts_with(kBegin) || kBegin.starts_with(last);
+  const bool is_half = is_record && !record::Json::accept(last);
+  const bool is_removed = is_half && ::ftruncate(file, facts.st_size - static_cast<off_t>(last.size())) == 0;
+  fmt::print(stderr, "fabricbench: {}: the last line had no end; it is {}\n", path,
+             is_removed ? "half a record and removed" : "ended");
+  return is_removed ? "" : "\n";
 }
 
 std::string own_logs() {
@@ -97,7 +113,7 @@ std::string write_log(const std::string& folder, bool is_private, const std::str
   }
   const Descriptor file(
       ::openat(opened.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const std::string problem = file.get() < 0 ? reason_of_system() : write_all(file.get(), text);
+  const std::string problem = file.get() < 0 ? reason_of_system() : reason_of_system(host::write_all(file.get(), text));
   return problem.empty() ? "" : fmt::format("{}/{}: {}", folder, name, problem);
 }
 
@@ -181,14 +197,7 @@ void tell(const std::vector<PairFigure>& figures, ReadingStatus worst, const Pai
     line += "; " + figure.reason;
     break;
   }
-  fmt::print("{}{}{}\n", line, log.empty() ? "" : "; see ", log);
-  std::fflush(stdout);
-}
-
-bool has_row(const std::string& text) {
-  bool found = false;
-  for_each_record(text, [&](const std::string& kind, record::LineReader&) { found = found || kind == "row"; });
-  return found;
+  OutputFile::standard_output().write(fmt::format("{}{}{}\n", line, log.empty() ? "" : "; see ", log));
 }
 
 /// The status of a job whose ranks waited for a processor: what is required of it cannot be judged.
@@ -207,18 +216,22 @@ ExitStatus status_if_busy(ExitStatus status, const std::vector<PairFigure>& figu
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 void append_to_file(const std::string& path, std::string_view lines) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  std::error_code error;
+  const int access = fs::is_regular_file(path, error) ? O_RDWR : O_WRONLY;
+  const Descriptor file(::open(path.c_str(), access | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   struct flock lock {};
   lock.l_type = F_WRLCK;
   while (file.get() >= 0 && ::fcntl(file.get(), F_SETLKW, &lock) != 0 && errno == EINTR) {
   }
-  const std::string problem = file.get() < 0 ? reason_of_system() : write_all(file.get(), lines);
+  const std::string problem =
+      file.get() < 0 ? reason_of_system()
+                     : reason_of_system(host::write_all(file.get(), mend_end(file.get(), path).append(lines)));
   if (!problem.empty()) throw Error(ExitStatus::kFailure, fmt::format("cannot write '{}': {}", path, problem));
 }
 
 PairEnd finish_pair(const PairSettings& settings, const PairJob& job, const JobEnd& end, const fs::path& folder) {
   const PairOutput output{host::read_text(folder / "out").value_or(""), host::read_text(folder / "err").value_or("")};
-  if (end.status == static_cast<int>(ExitStatus::kUsage) && !has_row(output.out)) {
+  if (end.status == static_cast<int>(ExitStatus::kUsage) && !has_record(output.out, "row")) {
     const std::array<std::string_view, 2> texts = {output.err, output.out};
     fmt::print(stderr, "{}\n", first_complaint(settings.test, texts));
     return {ExitStatus::kUsage, {}};

@@ -64,8 +64,9 @@ struct PairOutput {
 PairEnd finish_pair(const PairSettings& settings, const PairJob& job, const JobEnd& end,
                     const std::filesystem::path& folder);
 
-/// Appends whole lines in one write; safe with concurrent writers, also on file systems without atomic O_APPEND. Throws
-/// Error (kFailure).
+/// Appends whole lines in one write; safe with concurrent writers, also on file systems without atomic O_APPEND.
+/// Removes the half of a record that a writer has left at the end, ends any other line there, and says so. Throws Error
+/// (kFailure).
 void append_to_file(const std::string& path, std::string_view lines);
 
 /// The time, in UTC, ISO 8601.

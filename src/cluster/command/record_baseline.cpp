@@ -41,7 +41,7 @@ in FILE knows by how much launches differ.
   --launches N    number of launches (default: 9)
   --spread TIME   time from the first launch to the last, such as 20m or 8h
                   (default: no pauses)
-  --limit TIME    time limit of each launch (default: 1h)
+  --limit TIME    time limit of each launch (default: 1h; 0s: none)
   --keep-going    go on when a launch fails
   --help          print this text
 
@@ -91,10 +91,10 @@ std::optional<Settings> read_settings(CommandOptions& options, const std::vector
 /// Whether a signal is to end this.
 bool ends(std::optional<int> told) { return told == SIGINT || told == SIGTERM || told == SIGHUP || told == SIGQUIT; }
 
-/// Waits for the end of a launch, for so long. Nothing: a signal came, or the time is over.
+/// Waits for the end of a launch, for so long; 0: without limit. Nothing: a signal came, or the time is over.
 std::optional<int> wait_for(Child& launch, Signals& signals, seconds most, bool& interrupted) {
   const auto deadline = Clock::now() + most;
-  while (!launch.status() && Clock::now() < deadline) {
+  while (!launch.status() && (most.count() == 0 || Clock::now() < deadline)) {
     if (ends(signals.wait(kLookAtLaunch))) {
       interrupted = true;
       break;

@@ -72,7 +72,6 @@ class RecordReader {
   /// Adds one reading of the run, or its hosts. Throws std::invalid_argument with the problem.
   void take(const RecordedReading& record);
   void take(const SweepStart& start);
-  /// Of files of other tools, which otherwise would look as if they had not been there.
 
   /// Everything read so far. Call it once, at the end.
   [[nodiscard]] Records finish();

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/command/command_options.h"
 #include "cluster/command/mpi_job.h"
 #include "common/core/error.h"
 #include "common/core/nearest_names.h"
@@ -127,7 +128,7 @@ void refuse_others_options(const std::string& word) {
   }
 }
 
-bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h" || word == "--version"; }
+bool asks_for_text(const std::string& word) { return asks_for_help(word) || word == "--version"; }
 
 /// Whether it is a command of `fabricbench` that is no program and no script.
 bool is_command(std::string_view name, const CatalogueEntry* entry) {
@@ -152,7 +153,7 @@ std::string path_of_program(std::string_view name) {
 ExitStatus launch(const CatalogueEntry& entry, const std::vector<std::string>& options,
                   const std::vector<std::string>& arguments) {
   const LaunchWords words = take_launch_options(arguments, true);
-  if (std::any_of(words.others.begin(), words.others.end(), asks_for_help)) become_program(entry.name, words.others);
+  if (std::any_of(words.others.begin(), words.others.end(), asks_for_text)) become_program(entry.name, words.others);
   MpiJob job{entry.start, {path_of_program(entry.name)}};
   job.program.insert(job.program.end(), words.others.begin(), words.others.end());
   set_options(job, options);
@@ -238,7 +239,7 @@ ExitStatus run_entry(const CatalogueEntry& entry, const std::vector<std::string>
 }
 
 ExitStatus list_entries(const std::vector<std::string>& arguments) {
-  if (!arguments.empty() && !asks_for_help(arguments.front())) {
+  if (!arguments.empty() && !asks_for_text(arguments.front())) {
     throw UsageError(fmt::format("list takes no words, and was given '{}'", arguments.front()));
   }
   fmt::print("{}\n'fabricbench NAME ...' runs one; _perf may be left out. NAME --help explains it.\n",
@@ -250,7 +251,7 @@ ExitStatus run_program(const std::vector<std::string>& arguments) {
   LaunchWords words = take_launch_options(arguments, false);
   if (words.others.empty()) throw UsageError("run needs the name of a program; 'fabricbench list' has them");
   const std::string name = words.others.front();
-  if (asks_for_help(name)) {
+  if (asks_for_text(name)) {
     fmt::print("{}", kRunHelp);
     return ExitStatus::kOk;
   }

@@ -13,7 +13,6 @@
 #include <fmt/ranges.h>
 
 #include "cluster/command/commands.h"
-#include "cluster/command/find_slow_links.h"
 #include "cluster/command/host_source.h"
 #include "cluster/command/tool.h"
 #include "cluster/pairs/verdict.h"
@@ -122,6 +121,8 @@ class SweepCommand {
     for (const char* const name : {"--tolerance", "--expect"}) {
       options.value(name, [this](const auto& option, const auto& text) {
         verdict_words_.insert(verdict_words_.end(), {option, text});
+        VerdictSettings checked;
+        if (option == "--expect") set_expected(text, checked);
         if (option == "--tolerance") request_.plan.tolerance = parse_share(text, option);
       });
     }
@@ -280,10 +281,8 @@ class SweepCommand {
     const bool is_joint = share_a_job(work.benchmark.settings().test, request_.rails);
     const std::vector<std::string> joint = {fmt::format("{}", fmt::join(request_.rails, ","))};
     for (const std::string& rail : is_joint ? joint : request_.rails) {
-      for (const Meeting& meeting : round.meetings) {
-        const PairJob pair{.hosts = {sweep.hosts[static_cast<std::size_t>(meeting.first)],
-                                     sweep.hosts[static_cast<std::size_t>(meeting.second)]},
-                           .rail = rail};
+      for (PairJob& pair : pairs_of(round, sweep)) {
+        pair.rail = rail;
         fmt::print("{}\n", work.benchmark.command(pair, work.folder).text());
       }
     }

@@ -37,6 +37,9 @@ struct SweepWork {
   Jobs& jobs;
 };
 
+/// The pairs of a round, without a rail.
+[[nodiscard]] std::vector<PairJob> pairs_of(const PlannedRound& round, const Sweep& sweep);
+
 /// Measures rounds until the plan is done, each pair in a job of its own. Throws SweepInterrupted, UsageError where the
 /// benchmark refuses its options, and Error (kFailure) where nothing works at all.
 void sweep_rounds(const SweepWork& work);

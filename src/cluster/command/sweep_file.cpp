@@ -1,11 +1,6 @@
 #include "cluster/command/sweep_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <map>
 #include <set>
@@ -34,11 +29,11 @@ struct FirstLine {
   std::string seed;
 };
 
-template <typename Form, record::Of<FirstLine> Record>
-void describe(Form& form, Record& line) {
-  form("hosts", line.hosts, "");
-  form("plan", line.plan, "");
-  form("seed", line.seed, "");
+template <typename Visitor, record::Of<FirstLine> Record>
+void describe(Visitor& visitor, Record& line) {
+  visitor("hosts", line.hosts, "");
+  visitor("plan", line.plan, "");
+  visitor("seed", line.seed, "");
 }
 
 /// Calls `take` for every line that is a record, until it returns false.
@@ -101,11 +96,11 @@ SweepFile::SweepFile(std::string path, const std::vector<std::string>& hosts, co
   std::string lines = record::json_line(first);
   if (!locality.empty()) lines += lines_of_leaves(locality, hosts, name);
   append_to_file(path_, lines);
-  lock();
+  lock_.emplace(path_, ExitStatus::kUsage);
 }
 
 SweepFile::SweepFile(std::string path) : path_(std::move(path)) {
-  lock();
+  lock_.emplace(path_, ExitStatus::kUsage);
   bool is_of_a_sweep = false;
   for_each_line(path_, [&](std::string_view, std::string_view kind, record::LineReader& reader) {
     if (kind != "sweep") return true;
@@ -125,18 +120,6 @@ SweepFile::SweepFile(std::string path) : path_(std::move(path)) {
   }
   if (std::set<std::string>(hosts_.begin(), hosts_.end()).size() < std::max(hosts_.size(), std::size_t{2})) {
     throw UsageError(fmt::format("{}: it does not name 2 hosts, each once", path_));
-  }
-}
-
-SweepFile::~SweepFile() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
-void SweepFile::lock() {
-  lock_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  // Where a file system has no locks, nobody does.
-  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw UsageError(fmt::format("{}: another run is at work on it; wait for its end, or end it", path_));
   }
 }
 

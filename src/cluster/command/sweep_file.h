@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cluster/launch/children.h"
 #include "common/core/script_command.h"
 #include "common/record/reading.h"
 
@@ -28,9 +30,6 @@ class SweepFile {
             const std::string& locality, std::string_view name);
   /// Continues a sweep. Throws UsageError where the file is none of a sweep, or another run is at work on it.
   explicit SweepFile(std::string path);
-  SweepFile(const SweepFile&) = delete;
-  SweepFile& operator=(const SweepFile&) = delete;
-  ~SweepFile();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; }
@@ -51,13 +50,11 @@ class SweepFile {
   void write_rail(const std::string& rail, const std::string& path) const;
 
  private:
-  void lock();
-
   std::string path_;
   std::vector<std::string> hosts_;
   std::string plan_;
   std::string seed_;
-  int lock_ = -1;
+  std::optional<RunLock> lock_;
 };
 
 }  // namespace fabricbench::cluster

@@ -95,16 +95,10 @@ class ResidentRail {
   }
 
   static bool is_ending(const fs::path& out, const fs::path& err) {
-    if (has_end(host::read_text(out).value_or(""))) return true;
+    if (has_record(host::read_text(out).value_or(""), "end")) return true;
     const std::string said = host::read_text(err).value_or("");
     return said.starts_with("pairwise_bw: ") || said.find("\npairwise_bw: ") != std::string::npos ||
            said.find("MPI_ABORT") != std::string::npos;
-  }
-
-  static bool has_end(const std::string& out) {
-    bool found = false;
-    for_each_record(out, [&](const std::string& kind, record::LineReader&) { found = found || kind == "end"; });
-    return found;
   }
 
   /// The listed names of hosts by rank: matched by the hosts' own names, else in the launcher's order.
@@ -163,7 +157,7 @@ class ResidentRail {
         case ExitStatus::kUsage:
         case ExitStatus::kMissing: throw Error(static_cast<ExitStatus>(status_), complaint());
         case ExitStatus::kTimeout:
-          if (has_end(out_)) return true;  // single pairs timed out
+          if (has_record(out_, "end")) return true;  // single pairs timed out
           break;
         case ExitStatus::kFailure: break;
       }

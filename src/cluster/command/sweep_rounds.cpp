@@ -20,9 +20,7 @@ std::string seconds_in_words(std::int64_t seconds) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
-std::int64_t whole_seconds_since(Clock::time_point begin) {
-  return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count();
-}
+std::int64_t whole_seconds_since(Clock::time_point begin) { return static_cast<std::int64_t>(seconds_since(begin)); }
 
 class SweepOfPairs {
  public:
@@ -54,14 +52,7 @@ class SweepOfPairs {
   void plan() {
     const Sweep sweep = read_sweep("plan_sweep", work_.file.hosts(), {work_.file.path()}, "");
     round_ = next_round(work_.request.plan, sweep);
-    pairs_.clear();
-    for (const Meeting& meeting : round_.meetings) {
-      pairs_.push_back({.hosts = {sweep.hosts[static_cast<std::size_t>(meeting.first)],
-                                  sweep.hosts[static_cast<std::size_t>(meeting.second)]},
-                        .rail = "",
-                        .round = round_.number,
-                        .concurrent = static_cast<std::int64_t>(round_.meetings.size())});
-    }
+    pairs_ = pairs_of(round_, sweep);
   }
 
   /// Measures a round over every rail. What one job for all rails leaves out, perhaps because of a dead one, is
@@ -127,6 +118,18 @@ class SweepOfPairs {
 };
 
 }  // namespace
+
+std::vector<PairJob> pairs_of(const PlannedRound& round, const Sweep& sweep) {
+  std::vector<PairJob> pairs;
+  for (const Meeting& meeting : round.meetings) {
+    pairs.push_back({.hosts = {sweep.hosts[static_cast<std::size_t>(meeting.first)],
+                               sweep.hosts[static_cast<std::size_t>(meeting.second)]},
+                     .rail = "",
+                     .round = round.number,
+                     .concurrent = static_cast<std::int64_t>(round.meetings.size())});
+  }
+  return pairs;
+}
 
 std::vector<PairEnd> measure_pairs(const SweepWork& work, const std::vector<PairJob>& pairs) {
   std::vector<PairEnd> ends(pairs.size());

@@ -1,11 +1,15 @@
 #include "cluster/command/tool.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,10 +17,19 @@
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
-#include "common/host/last_words.h"
+#include "common/host/crash_message.h"
 #include "common/options/arguments.h"
 
 namespace fabricbench::cluster {
+namespace {
+
+/// What is opened next would take the place of a closed stream. Standard output cannot be written as before.
+void keep_streams_open() {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) std::ignore = ::dup2(::open("/dev/null", O_RDONLY), STDOUT_FILENO);
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) std::ignore = ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+}
+
+}  // namespace
 
 bool read_command_line(CLI::App& app, int argc, char** argv) {
   const std::string called = argc > 0 ? called_name(argv[0], app.get_name()) : app.get_name();
@@ -28,7 +41,8 @@ bool read_command_line(CLI::App& app, int argc, char** argv) {
 
 int run_tool(std::string_view program, const std::function<ExitStatus()>& work) {
   // Of what even this does not catch, as where memory lacks while an exception is on its way.
-  say_last_words_as(program);
+  set_crash_message(program);
+  keep_streams_open();
   try {
     const ExitStatus status = work();
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
@@ -37,6 +51,7 @@ int run_tool(std::string_view program, const std::function<ExitStatus()>& work) 
     return static_cast<int>(status);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", program, printable(cut_short(message_of(error))));
+    std::clearerr(stdout);  // a caller with a name of its own is not to tell it again
     return static_cast<int>(fabricbench::status_of(error));
   }
 }

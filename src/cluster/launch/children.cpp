@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +18,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -84,6 +83,12 @@ void become(std::vector<char*>& variables, const std::vector<char*>& words, cons
 
 int as_shell(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
+/// A child that has ended, and stays to be asked for its status; 0: there is none.
+pid_t ended_child() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid : 0;
+}
+
 int made_file(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) {
@@ -97,6 +102,11 @@ int made_file(const fs::path& path) {
 void Descriptor::reset(int number) noexcept {
   if (number_ >= 0) ::close(number_);
   number_ = number;
+}
+
+RunLock::RunLock(const fs::path& path, ExitStatus if_taken) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error(if_taken, fmt::format("{}: another run is at work on it; wait for its end, or end it", path.string()));
 }
 
 Pipe::Pipe() {
@@ -182,26 +192,28 @@ void Jobs::start(const Command& command, const fs::path& output, const fs::path&
   std::optional<Clock::time_point> deadline;
   if (limit_s > 0) deadline = began + std::chrono::seconds(limit_s);
   auto child = std::make_unique<Child>(command, Streams{out.get(), err.get()});
-  jobs_.push_back({std::move(child), began, deadline, false, std::move(ended)});
+  const pid_t id = child->id();
+  jobs_.insert_or_assign(id, Job{std::move(child), began, deadline, false, std::move(ended)});
 }
 
 void Jobs::look() {
   const auto now = Clock::now();
-  for (auto job = jobs_.begin(); job != jobs_.end();) {
-    if (const auto status = job->child->status()) {
-      JobEnd end{*status, std::chrono::duration<double>(now - job->began).count(), is_ending_};
-      if (job->told && end.status != kKilled) end.status = kTimedOut;
-      const auto ended = std::move(job->ended);
-      job = jobs_.erase(job);
-      ended(end);
+  while (const pid_t id = ended_child()) {
+    const auto job = jobs_.extract(id);
+    if (job.empty()) {
+      ::waitpid(id, nullptr, 0);  // an orphan, where this is the first process of a container
       continue;
     }
-    if (job->deadline && now >= *job->deadline) {
-      job->child->tell_group(job->told ? SIGKILL : SIGTERM);
-      job->deadline = now + std::chrono::seconds(kKillAfterSeconds);
-      job->told = true;
-    }
-    ++job;
+    const Job& over = job.mapped();
+    JobEnd end{over.child->status().value_or(0), seconds_since(over.began), is_ending_};
+    if (over.told && end.status != kKilled) end.status = kTimedOut;
+    over.ended(end);
+  }
+  for (auto& [id, job] : jobs_) {
+    if (!job.deadline || now < *job.deadline) continue;
+    job.child->tell_group(job.told ? SIGKILL : SIGTERM);
+    job.deadline = now + std::chrono::seconds(kKillAfterSeconds);
+    job.told = true;
   }
 }
 
@@ -209,7 +221,7 @@ std::optional<int> Jobs::step(milliseconds most) {
   const std::size_t before = jobs_.size();
   look();
   if (jobs_.size() != before) return std::nullopt;
-  for (const Job& job : jobs_) {
+  for (const auto& [id, job] : jobs_) {
     if (job.deadline) {
       const auto left = std::chrono::duration_cast<milliseconds>(*job.deadline - Clock::now()) + milliseconds(1);
       most = std::min(most, std::max(left, milliseconds(0)));
@@ -226,7 +238,7 @@ std::optional<int> Jobs::step(milliseconds most) {
 
 void Jobs::end_all() {
   is_ending_ = true;
-  for (Job& job : jobs_) job.deadline = Clock::now();
+  for (auto& [id, job] : jobs_) job.deadline = Clock::now();
   while (!jobs_.empty()) {
     look();
     if (!jobs_.empty()) std::ignore = signals_.wait(milliseconds(50));

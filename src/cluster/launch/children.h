@@ -6,17 +6,22 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster/launch/launcher.h"
+#include "common/core/error.h"
 
 namespace fabricbench::cluster {
 
 using Clock = std::chrono::steady_clock;
+
+[[nodiscard]] inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 /// Holds back the signals that end a command or tell of its children, so that it takes them where it waits. Make one
 /// before there are other threads or children, which do not inherit this.
@@ -45,6 +50,16 @@ class Descriptor {
 
  private:
   int number_;
+};
+
+/// Keeps other runs away from a file or folder as long as it exists, where the file system has locks.
+class RunLock {
+ public:
+  /// Throws Error with this status if another run has it.
+  RunLock(const std::filesystem::path& path, ExitStatus if_taken);
+
+ private:
+  Descriptor file_;
 };
 
 /// The ends of a pipe, which children do not inherit.
@@ -126,7 +141,7 @@ class Jobs {
   void look();
 
   Signals& signals_;
-  std::list<Job> jobs_;
+  std::map<pid_t, Job> jobs_;
   bool is_ending_ = false;
 };
 

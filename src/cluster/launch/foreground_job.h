@@ -1,4 +1,5 @@
-// One job in the foreground of a terminal or a script: its output, the signals that a user sends, and its end.
+// One job in the foreground of a terminal or a script: its output, the signals that a user sends, and its end, also
+// where its launcher waits for ever: for itself, for a daemon that hangs, or for a host that is out of reach.
 #pragma once
 
 #include <functional>
@@ -6,9 +7,17 @@
 #include <string_view>
 
 #include "cluster/launch/launcher.h"
-#include "cluster/launch/stuck_launcher.h"
 
 namespace fabricbench::cluster {
+
+/// What is known of a job before it runs.
+struct WatchedJob {
+  bool by_srun = false;
+  bool on_hosts = false;  ///< hosts are given, so daemons run there
+  bool all_here = false;  ///< no other host can have ranks
+  std::string program;    ///< path of the ranks' program
+  int ranks_end_s = 0;    ///< within which all ranks end after the first one has; 0: without limit
+};
 
 /// How it ended.
 struct ForegroundEnd {

@@ -166,6 +166,12 @@ void for_each_record(std::string_view text,
   }
 }
 
+bool has_record(std::string_view text, std::string_view kind) {
+  bool found = false;
+  for_each_record(text, [&](const std::string& each, record::LineReader&) { found = found || each == kind; });
+  return found;
+}
+
 std::string short_host_name(std::string_view host) {
   std::string name = in_small_letters(host.substr(host.rfind('@') + 1));
   if (name.starts_with('[')) name.erase(0, 1);

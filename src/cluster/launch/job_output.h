@@ -31,6 +31,9 @@ inline constexpr int kMpirunTimedOut = 110;  ///< status of Open MPI's mpirun af
 void for_each_record(std::string_view text,
                      const std::function<void(const std::string& kind, record::LineReader& reader)>& take);
 
+/// Whether there is a record of this kind.
+[[nodiscard]] bool has_record(std::string_view text, std::string_view kind);
+
 /// The part of a host's name to compare: node01 for alice@node01.cluster; an address as a whole.
 [[nodiscard]] std::string short_host_name(std::string_view host);
 

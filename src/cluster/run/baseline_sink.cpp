@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/run/comparison_text.h"
+#include "cluster/run/comparison.h"
 #include "cluster/run/file.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"

@@ -1,4 +1,4 @@
-#include "cluster/run/comparison_text.h"
+#include "cluster/run/comparison.h"
 
 #include <algorithm>
 #include <string_view>

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/run/comparison_text.h"
+#include "cluster/run/comparison.h"
 #include "cluster/run/launch_recorder.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
@@ -130,8 +130,8 @@ Names names_in(std::string_view switches) {
 
 /// Whether nothing but the operation itself was under way.
 bool was_alone(const Context& context) {
-  return context.figure == Figure::kLatency ||
-         (context.figure == Figure::kCollective && context.options.timing == Timing::kIsolated);
+  return context.row_kind == RowKind::kLatency ||
+         (context.row_kind == RowKind::kCollective && context.options.timing == Timing::kIsolated);
 }
 
 /// Clocks and counters are not exact.

@@ -233,12 +233,7 @@ void replace_file(const std::string& path, const std::string& text) {
     static_cast<void>(owned);  // who may not give files away keeps them
     if (fchmod(file, before.st_mode & 07777U) != 0) error = errno;
   }
-  std::string_view left = text;
-  while (!left.empty() && error == 0) {
-    const ssize_t written = write(file, left.data(), left.size());
-    if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
-    if (written < 0 && errno != EINTR) error = errno;
-  }
+  if (error == 0) error = host::write_all(file, text);
   if (error == 0 && fsync(file) != 0) error = errno;
   if (close(file) != 0 && error == 0) error = errno;
   if (error == 0 && std::rename(next.c_str(), path.c_str()) != 0) error = errno;

@@ -13,7 +13,8 @@ namespace {
 /// What the watchdog says of this process, which it calls by its first rank and its host.
 Watched watched(const Setup& setup, const Outputs& outputs) {
   const int first_rank = setup.team->process_in_job() * setup.backend.session->local_ranks();
-  return {host::name_of_process(first_rank, setup.placed.host), 0, [&setup] { return setup.backend.session->state(); },
+  return {host::name_of_process(first_rank, setup.location.host), 0,
+          [&setup] { return setup.backend.session->state(); },
           [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }};
 }
 
@@ -64,8 +65,8 @@ StageFacts Stage::measure(const Context& context, const std::function<Ending(Run
   const int local = session.local_ranks();
   Workspace workspace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
                       setup_.options.unalign, {team.group().rank() * local, local, team.group().size() * local});
-  NicMeter nics(team, setup_.placed, setup_.backend.name, setup_.options.tcp.interface);
-  ProcessorMeter processors(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
+  NicMeter nics(team, setup_.location, setup_.backend.name, setup_.options.tcp.interface);
+  ProcessorMeter processors(team, setup_.location, local, test_.traits().row_kind != RowKind::kCollective);
   Run run{team,   setup_.options, test_, session,   setup_.cases, outputs_, context, job_.watchdog.heartbeat(),
           clock_, workspace,      nics,  processors};
   Ending ending;

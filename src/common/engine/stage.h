@@ -32,9 +32,9 @@ struct StageFacts {
   void add_to(Ending& ending) const;
 };
 
-template <typename Form, record::Of<StageFacts> Message>
-void describe(Form& form, Message& facts) {
-  form.hidden(facts.nics, facts.processors, facts.remarks, facts.memory_usage);
+template <typename Visitor, record::Of<StageFacts> Message>
+void describe(Visitor& visitor, Message& facts) {
+  visitor.internal(facts.nics, facts.processors, facts.remarks, facts.memory_usage);
 }
 
 /// A test that is set up: its processes have met for the watchdog, and the common clock runs. All arguments must

@@ -1,5 +1,8 @@
 #include "common/host/files.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -10,6 +13,15 @@ std::optional<std::string> read_text(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream || std::filesystem::is_directory(file, error)) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& file) {

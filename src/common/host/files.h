@@ -15,6 +15,9 @@ namespace fabricbench::host {
 // The whole text of a file; empty if it cannot be opened.
 [[nodiscard]] std::optional<std::string> read_text(const std::filesystem::path& file);
 
+// Writes all of the text to a descriptor. 0, or the number of the error.
+[[nodiscard]] int write_all(int descriptor, std::string_view text);
+
 // Every line of a file without its line end; none where the file cannot be read. Many files below
 // /sys open but refuse to be read (EINVAL), which reads the same as a file that is not there.
 [[nodiscard]] std::vector<std::string> read_lines(const std::filesystem::path& file);

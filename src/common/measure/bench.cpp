@@ -188,7 +188,7 @@ class Bench {
     connect(subject);
     if (options_.iterations) {
       // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
-      if (subject.plan.warmup > 0 && options_.like != Like::kNcclTests) return;
+      if (subject.plan.warmup > 0 && options_.like != ReferenceTool::kNcclTests) return;
       meter_.run_untimed(subject.operation);
       return check_if_all(subject, subject.operation.aggregated());
     }
@@ -341,7 +341,7 @@ class Bench {
     for (const std::string& packed : run_.team.from_each_group(own)) {
       for (const Row& row : record::unpack<std::vector<Row>>(packed)) {
         run_.outputs.record(row);
-        if (totals_ != nullptr) totals_->add(row, run_.test.traits().name, run_.test.traits().figure);
+        if (totals_ != nullptr) totals_->add(row, run_.test.traits().name, run_.test.traits().row_kind);
       }
     }
   }

@@ -53,7 +53,7 @@ std::optional<Seconds> time_left(std::int64_t done, std::int64_t operations, Sec
   return whole - elapsed + whole * rest;
 }
 
-std::string case_text(const Run& run, const Case& which) { return describe(which, run.test.traits().figure); }
+std::string case_text(const Run& run, const Case& which) { return describe(which, run.test.traits().row_kind); }
 
 double times_as_long(std::span<const Subject> rest, const Case& measured) {
   double times = 0;

@@ -41,7 +41,7 @@ std::int64_t fit_into_places(std::int64_t places, std::int64_t window, VisitPlan
 Planner::Planner(const Options& options, const Test& test, Seconds lap_cost)
     : options_(options),
       is_stream_(test.windows() != nullptr && test.windows()->are_stream()),
-      is_gapless_(test.traits().figure != Figure::kCollective),
+      is_gapless_(test.traits().row_kind != RowKind::kCollective),
       lap_cost_(lap_cost) {}
 
 VisitPlan Planner::first_plan(std::int64_t window) const {

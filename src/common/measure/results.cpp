@@ -157,9 +157,9 @@ Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::
 /// The part of a stream's messages that arrived: what is lost was carried by nobody. The sender is done with a datagram
 /// as soon as it has left. Of a latency, whose operations are two messages, 0 if none arrived, else 1.
 double arrived_share(const Run& run, const Subject& subject, const Measurement& measured) {
-  const Figure figure = run.test.traits().figure;
+  const RowKind row_kind = run.test.traits().row_kind;
   if (!measured.lost) return 1;
-  const bool is_stream_of_them = figure == Figure::kBandwidth || figure == Figure::kBothWays;
+  const bool is_stream_of_them = row_kind == RowKind::kBandwidth || row_kind == RowKind::kBothWays;
   const double each = is_stream_of_them ? run.test.counted_share(run.workspace.ranks().all) : 2;
   const double sent = static_cast<double>(subject.timed) * each;
   const double share = std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));
@@ -187,7 +187,7 @@ void add_rates(const Run& run, const Subject& subject, Measurement& measured) {
   measured.busbw = measured.algbw * run.test.bus_factor(ranks);
   if (subject.has_directions) measured.directions = directions(run, measured);
   for (double& of_queue_pair : measured.queue_pairs) of_queue_pair *= measured.busbw;
-  if (run.test.traits().figure != Figure::kCollective) {
+  if (run.test.traits().row_kind != RowKind::kCollective) {
     measured.message_rate = arrived * algorithm_bandwidth(share, time);
   }
   if (const TransportCounters& counted = subject.counted; counted.background_bytes) {

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "baseline_test_support.h"
-#include "cluster/run/comparison_text.h"
 #include "common/core/error.h"
 
 namespace fabricbench::baseline {

@@ -14,7 +14,8 @@ namespace {
 /// Messages in windows that are answered, or that follow each other.
 class Messages final : public MessageTest, private Windows {
  public:
-  explicit Messages(bool stream) : MessageTest({.name = "messages", .figure = Figure::kBandwidth}), stream_(stream) {}
+  explicit Messages(bool stream)
+      : MessageTest({.name = "messages", .row_kind = RowKind::kBandwidth}), stream_(stream) {}
   [[nodiscard]] const Windows* windows() const override { return this; }
   void start(Backend& /*backend*/, const Operands& /*operands*/) const override {}
 
@@ -29,7 +30,7 @@ class Messages final : public MessageTest, private Windows {
 /// Nothing but its figure matters here.
 class Operations final : public Test {
  public:
-  Operations() : Test({.name = "operations", .figure = Figure::kCollective}) {}
+  Operations() : Test({.name = "operations", .row_kind = RowKind::kCollective}) {}
   [[nodiscard]] Layout layout(Request /*request*/, int /*ranks*/) const override { return {}; }
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& /*layout*/,
                                                     const Participant& /*self*/) const override {
