@@ -44,11 +44,11 @@ void stream(std::int64_t messages, std::int64_t post_list) {
   writes.configure(options);
   const OpenDevice device = open_fake();
   VerbsConnection connection(device, {.depth = static_cast<int>(options.rdma.depth)});
-  verbs::Meeting meeting;
-  meeting.own = meeting.peer = connection.introduction("here");
-  meeting.agreed.mtu = device.port.mtu;
+  verbs::NegotiatedSettings negotiated;
+  negotiated.own = negotiated.peer = connection.connect_info("here");
+  negotiated.agreed.mtu = device.port.mtu;
   DirectConnector connector;
-  connection.connect(connector, meeting, "");
+  connection.connect(connector, negotiated, "");
 
   std::array<std::byte, kBytes> sent{};
   std::array<std::byte, kBytes> received{};
@@ -71,7 +71,7 @@ void stream(std::int64_t messages, std::int64_t post_list) {
                           .rank = 0,
                           .ranks = 2,
                           .stage = 0,
-                          .exchange = nullptr,
+                          .counts = nullptr,
                           .receiving = &receiving};
   for (std::int64_t left = messages; left > 0; left -= kWindow) {
     writes.start_many(backend, operands, std::min(left, kWindow));

@@ -32,7 +32,7 @@ namespace {
 Context context_of(int endpoints, const Options& options) {
   Context context;
   context.program = "pairwise_bw";
-  context.figure = Figure::kSweep;
+  context.row_kind = RowKind::kSweep;
   context.options = options;
   context.backend = "simulated";
   context.hosts = endpoints;
@@ -50,7 +50,7 @@ Context context_of(int endpoints, const Options& options) {
 Outputs open_outputs() {
   const auto nowhere = [] { return OutputFile("/dev/null", true); };
   Outputs outputs;
-  outputs.add(make_table(Figure::kSweep, {}, OutputFile::standard_output(), false));
+  outputs.add(make_table(RowKind::kSweep, {}, OutputFile::standard_output(), false));
   outputs.add(std::make_unique<JsonLinesSink>(nowhere()));
   outputs.add(std::make_unique<CsvSink>(nowhere()));
   outputs.add(std::make_unique<MatrixCsvSink>(nowhere()));

@@ -53,7 +53,7 @@ bool fill_and_check_all_gather(std::vector<std::byte>& data) {
     const PatternTable table = PatternTable::moved(DataType::kFloat, 0);
     bool right = true;
     for (std::size_t rank = 0; rank < kRanks; ++rank) {
-      const PatternPlace place{0, pattern::source_shift(rank)};
+      const PatternPosition place{0, pattern::source_shift(rank)};
       const auto part = std::span(data).subspan(rank * kPart, kPart);
       table.fill(part, place);
       right = right && !table.check(part, place);

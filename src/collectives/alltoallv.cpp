@@ -19,7 +19,8 @@ class AllToAllV final : public Collective {
     const bool all_have_as_much = traffic_.ranks() == 0;  // part sizes depend on the distance between ranks
     Layout layout{.count = all_have_as_much ? part_of(request, ranks) : 0};
     for (int rank = 0; rank < (all_have_as_much ? 1 : ranks); ++rank) {
-      const Exchange own = *exchange(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});
+      const AllToAllVCounts own =
+          *counts(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});
       layout.send_count = std::max(layout.send_count, own.send_offsets.back() + own.send_counts.back());
       layout.recv_count = std::max(layout.recv_count, own.recv_offsets.back() + own.recv_counts.back());
     }
@@ -27,23 +28,23 @@ class AllToAllV final : public Collective {
   }
 
   [[nodiscard]] std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const override {
-    const Exchange own = *exchange(layout, self);
+    const AllToAllVCounts own = *counts(layout, self);
     std::vector<ExpectedBlock> blocks;
     for (Participant from = self; const std::uint64_t count : own.recv_counts) {
       from.rank = static_cast<int>(blocks.size());
-      const Exchange theirs = *exchange(layout, from);
+      const AllToAllVCounts theirs = *counts(layout, from);
       blocks.push_back({own.recv_offsets[blocks.size()], count, from.rank,
                         theirs.send_offsets[static_cast<std::size_t>(self.rank)]});
     }
     return blocks;
   }
 
-  [[nodiscard]] std::optional<Exchange> exchange(const Layout& layout, const Participant& self) const override {
-    return traffic_.exchange(self.rank, self.ranks, layout.count * self.element_bytes, self.element_bytes);
+  [[nodiscard]] std::optional<AllToAllVCounts> counts(const Layout& layout, const Participant& self) const override {
+    return traffic_.counts(self.rank, self.ranks, layout.count * self.element_bytes, self.element_bytes);
   }
 
   void start(Backend& backend, const Operands& operands) const override {
-    collectives(backend).all_to_all_v(operands.send, operands.recv, *operands.exchange, operands.datatype);
+    collectives(backend).all_to_all_v(operands.send, operands.recv, *operands.counts, operands.datatype);
   }
 
  private:

@@ -1,21 +1,24 @@
 // What arrives at a rank's TCP port, and what ranks tell each other of themselves.
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "common/backends/sockets/handshake.h"
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
+#include "common/record/packing.h"
 #include "readers.h"
 #include "support.h"
 
 using namespace fabricbench;
 
 void fuzz::read_frames(std::string_view input) {
-  sockets::HelloBytes bytes{};
+  sockets::HandshakeBytes bytes{};
   std::transform(input.begin(), input.begin() + static_cast<std::ptrdiff_t>(std::min(input.size(), bytes.size())),
                  bytes.begin(), [](char each) { return static_cast<std::byte>(each); });
-  if (const auto hello = sockets::decode(bytes)) require(sockets::encode(*hello) == bytes);
+  if (const auto message = sockets::decode(bytes)) require(sockets::encode(*message) == bytes);
 
-  const sockets::Announcement read = sockets::parse_announcement(std::string(input));
-  const std::string text = sockets::to_text(read);
-  require(sockets::to_text(sockets::parse_announcement(text)) == text);
+  try {
+    require(record::pack(record::unpack<sockets::RankAddresses>(input)) == input);
+  } catch (const std::invalid_argument&) {  // no addresses
+  }
 }

@@ -55,7 +55,7 @@ TEST_F(Kernels, FillWhatTheHostFills) {
     for (const std::uint64_t elements : {1, 2, 7, 63, 8190, 8191, 8192, 40000}) {
       for (const std::uint64_t shift : {0, 1, 5000}) {
         const auto part = block.bytes().subspan(3 * type.size, elements * type.size);
-        const PatternPlace place{12345 * shift, shift};
+        const PatternPosition place{12345 * shift, shift};
         memory_.set(block.bytes(), pattern::kPoisonByte);
         memory_.fill(part, table, place);
         std::vector<std::byte> expected(block.bytes().size(), std::byte{pattern::kPoisonByte});

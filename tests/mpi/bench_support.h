@@ -79,8 +79,8 @@ struct Result {
   Result result;
   Outputs outputs;
   if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(result.log));
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "mpi");
+  const ProcessLocation location = locate_processes(rig.world);
+  NicMeter nics(rig.team, location, "mpi");
   Totals totals(rig.options);
   Bench bench(rig.team, rig.options, test, session, rig.workspace, rig.meter, nics, rig.heartbeat,
               options.seed.value_or(1), outputs, &totals);

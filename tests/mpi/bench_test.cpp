@@ -214,8 +214,8 @@ std::vector<Seconds> allowances(int local_ranks) {
     if (start % local_ranks == 0) seen.push_back(rig.heartbeat.longer_s());
     return 0.0;
   });
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "nccl");
+  const ProcessLocation location = locate_processes(rig.world);
+  NicMeter nics(rig.team, location, "nccl");
   Outputs outputs;
   Totals totals(rig.options);
   Bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs, &totals)
@@ -325,7 +325,7 @@ TEST_F(Budget, LongOperationsHaveNoWarmUpAndThenFewerEpochs) {
 class SlowWindows final : public MessageTest, private Windows {
  public:
   static constexpr Seconds kMessage = 0.168;
-  explicit SlowWindows(bool stream) : MessageTest({.name = "slow", .figure = Figure::kBandwidth}), stream_(stream) {}
+  explicit SlowWindows(bool stream) : MessageTest({.name = "slow", .row_kind = RowKind::kBandwidth}), stream_(stream) {}
   [[nodiscard]] const Windows* windows() const override { return this; }
   void start(Backend& /*backend*/, const Operands& /*operands*/) const override { sleep_for(kMessage); }
 
@@ -392,8 +392,8 @@ TEST_F(Stopping, BeforeTheFirstEpochLeavesTheEstimates) {
   Log log;
   Outputs outputs;
   if (rig.world.is_root()) outputs.add(std::make_unique<LogSink>(log));
-  const Placed placed = place_processes(rig.world);
-  NicMeter nics(rig.team, placed, "mpi");
+  const ProcessLocation location = locate_processes(rig.world);
+  NicMeter nics(rig.team, location, "mpi");
   Bench bench(rig.team, rig.options, sleeper, session, rig.workspace, rig.meter, nics, rig.heartbeat, 1, outputs,
               nullptr);
   EXPECT_THROW(bench.measure_cases(cases_of({64})), std::runtime_error);
@@ -471,7 +471,7 @@ TEST_F(Losses, CountsWhatWasSentAgainDuringEachVisit) {
 /// An all-reduce that counts as a stream of messages.
 class Stream final : public AllReduce {
  public:
-  Stream() { traits_.figure = Figure::kBandwidth; }
+  Stream() { traits_.row_kind = RowKind::kBandwidth; }
 };
 
 TEST_F(Losses, AreNoPartOfAStreamsBandwidth) {

@@ -90,7 +90,7 @@ class Mail {
   [[nodiscard]] const Messages& messages() const { return messages_; }
 
  private:
-  static PatternPlace place(int source, std::size_t position) {
+  static PatternPosition place(int source, std::size_t position) {
     return {position, pattern::source_shift(static_cast<std::uint64_t>(source))};
   }
   void expect(const Messages::Message& message, int from) {
@@ -136,7 +136,7 @@ TEST_P(MpiMessages, GoBackAndForthInTurn) {
       Elements there(type, count);
       Elements back(type, count);
       for (std::uint64_t round = 0; round < 3; ++round) {
-        const PatternPlace place{round * count, 0};
+        const PatternPosition place{round * count, 0};
         table.fill(there.part(0, is_first() ? count : 0), place);
         if (is_first()) {
           backend_.send(there.at(0), count, type, *partner());
@@ -282,18 +282,18 @@ TEST(MpiMessageErrors, AreNamedAndDoNotStayBehind) {
   MpiBackend backend(world);
   const std::vector<std::int32_t> sent(8, world.rank());
   std::vector<std::int32_t> received(8, -1);
-  const auto exchange = [&](std::size_t expected) {
+  const auto counts = [&](std::size_t expected) {
     backend.start_send(sent.data(), 1, DataType::kInt32, world.rank());
     backend.start_send(sent.data(), 8, DataType::kInt32, world.rank());
     backend.start_recv(received.data(), 1, DataType::kInt32, world.rank());
     backend.start_recv(received.data(), expected, DataType::kInt32, world.rank());
     backend.finish();
   };
-  const std::string error = error_of([&] { exchange(4); });
+  const std::string error = error_of([&] { counts(4); });
   EXPECT_TRUE(error.starts_with("mpi: MPI_Waitall: ")) << error;
   EXPECT_NE(error.find("truncated"), std::string::npos) << error;
 
-  exchange(8);
+  counts(8);
   EXPECT_EQ(received, sent);
 }
 

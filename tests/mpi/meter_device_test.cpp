@@ -323,7 +323,7 @@ TEST_F(PerIteration, EveryIterationIsASample) {
 /// The host's clock reads the same step at each call, so that the time of a batch is known.
 TEST_F(PerIteration, LikeNcclTestsTheHostsClockCounts) {
   Options options = options_for(Timing::kPipelined);
-  options.like = Like::kNcclTests;
+  options.like = ReferenceTool::kNcclTests;
   DeviceRig rig(options, [](int, int) { return kShortOperation; });
   const Epoch epoch = rig.measure({.warmup = 1, .samples = 1, .iterations = 4});
   EXPECT_EQ(rig.session.count("mark"), 0) << "the device is not asked";

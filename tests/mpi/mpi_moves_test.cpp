@@ -43,7 +43,7 @@ class Moving {
   std::size_t ranks;
 
  private:
-  static PatternPlace place(std::size_t source, std::size_t position) {
+  static PatternPosition place(std::size_t source, std::size_t position) {
     return {position, pattern::source_shift(source)};
   }
   const PatternTable& table_;
@@ -150,35 +150,35 @@ std::size_t part_between(std::size_t from, std::size_t to, const Moving& moving)
   return moving.ranks > 1 && (to + 1) % moving.ranks == from ? 0 : moving.example.count + 2 * from + 5 * to;
 }
 
-Exchange exchange_of(std::size_t rank, const Moving& moving) {
-  Exchange exchange;
+AllToAllVCounts exchange_of(std::size_t rank, const Moving& moving) {
+  AllToAllVCounts counts;
   std::size_t send_end = kGap;
   std::size_t recv_end = 2 * kGap;
   for (std::size_t peer = 0; peer < moving.ranks; ++peer) {
-    exchange.send_counts.push_back(part_between(rank, peer, moving));
-    exchange.recv_counts.push_back(part_between(peer, rank, moving));
-    exchange.send_offsets.push_back(send_end);
-    exchange.recv_offsets.push_back(recv_end);
-    send_end += exchange.send_counts.back() + kGap;
-    recv_end += exchange.recv_counts.back() + kGap;
+    counts.send_counts.push_back(part_between(rank, peer, moving));
+    counts.recv_counts.push_back(part_between(peer, rank, moving));
+    counts.send_offsets.push_back(send_end);
+    counts.recv_offsets.push_back(recv_end);
+    send_end += counts.send_counts.back() + kGap;
+    recv_end += counts.recv_counts.back() + kGap;
   }
-  exchange.busiest = std::max(send_end, recv_end);
-  return exchange;
+  counts.busiest = std::max(send_end, recv_end);
+  return counts;
 }
 
 void all_to_all_v(Moving moving) {
   if (moving.example.in_place) return;
-  Exchange exchange = exchange_of(moving.rank, moving);
+  AllToAllVCounts counts = exchange_of(moving.rank, moving);
   for (std::size_t rank = 0; rank < moving.ranks; ++rank) {
-    exchange.busiest = std::max(exchange.busiest, exchange_of(rank, moving).busiest);
+    counts.busiest = std::max(counts.busiest, exchange_of(rank, moving).busiest);
   }
-  Elements send(moving.example.type, exchange.busiest);
-  Elements recv(moving.example.type, exchange.busiest);
-  moving.fill(send.part(0, exchange.busiest), 0);
-  moving.backend.all_to_all_v(send.at(0), recv.at(0), exchange, moving.example.type);
+  Elements send(moving.example.type, counts.busiest);
+  Elements recv(moving.example.type, counts.busiest);
+  moving.fill(send.part(0, counts.busiest), 0);
+  moving.backend.all_to_all_v(send.at(0), recv.at(0), counts, moving.example.type);
   for (std::size_t rank = 0; rank < moving.ranks; ++rank) {
-    const std::size_t begin = exchange.recv_offsets[rank];
-    const std::size_t count = exchange.recv_counts[rank];
+    const std::size_t begin = counts.recv_offsets[rank];
+    const std::size_t count = counts.recv_counts[rank];
     const std::size_t sent_from = exchange_of(rank, moving).send_offsets[moving.rank];
     moving.expect(recv.part(begin, count), rank, sent_from);
     EXPECT_TRUE(recv.is_untouched(begin - kGap, kGap)) << "before the part of " << rank;
@@ -228,17 +228,17 @@ TEST(MpiAllToAllV, OfRanksWithUnlikeAmountsIsCarriedInTheSameWayByAll) {
   const auto amount = [&](std::size_t from, std::size_t to) -> std::uint64_t {
     return from == last && to == last ? 21 : 1;
   };
-  Exchange exchange;
+  AllToAllVCounts counts;
   for (std::size_t peer = 0; peer <= last; ++peer) {
-    exchange.send_offsets.push_back(peer);
-    exchange.recv_offsets.push_back(peer);
-    exchange.send_counts.push_back(amount(rank, peer));
-    exchange.recv_counts.push_back(amount(peer, rank));
+    counts.send_offsets.push_back(peer);
+    counts.recv_offsets.push_back(peer);
+    counts.send_counts.push_back(amount(rank, peer));
+    counts.recv_counts.push_back(amount(peer, rank));
   }
-  exchange.busiest = last + 21;
+  counts.busiest = last + 21;
   std::vector<std::int32_t> send(last + 21, world.rank());
   std::vector<std::int32_t> recv(last + 21, -1);
-  collectives(backend).all_to_all_v(send.data(), recv.data(), exchange, DataType::kInt32);
+  collectives(backend).all_to_all_v(send.data(), recv.data(), counts, DataType::kInt32);
   for (std::size_t peer = 0; peer <= last; ++peer) EXPECT_EQ(recv[peer], static_cast<std::int32_t>(peer));
   EXPECT_EQ(recv.back(), rank == last ? world.rank() : -1);
 }

@@ -23,7 +23,7 @@ class ShortMessages final : public IdleSession {
 
 class SessionsOfShortMessages final : public Sessions {
  public:
-  [[nodiscard]] BackendChoice open(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/,
+  [[nodiscard]] BackendChoice open(const Team& /*team*/, const ProcessLocation& /*placed*/, const Options& /*options*/,
                                    const Test& /*test*/) const override {
     return {std::make_unique<ShortMessages>(), "fake", "of the test"};
   }

@@ -121,7 +121,7 @@ TEST_F(NcclDeviceTest, AllToAllCarriesBlocks) {
     for (int i = 0; i < session->local_ranks(); ++i) {
       for (std::size_t source = 0; source < blocks; ++source) {
         const auto block = recv.on(i).subspan(source * kCount * sizeof(float), kCount * sizeof(float));
-        const PatternPlace place{static_cast<std::size_t>(rank_of(i)) * kCount, pattern::source_shift(source)};
+        const PatternPosition place{static_cast<std::size_t>(rank_of(i)) * kCount, pattern::source_shift(source)};
         EXPECT_FALSE(session->memory(i).check(block, table, place)) << "block " << source << " on " << rank_of(i);
       }
     }

@@ -39,7 +39,7 @@ class NcclMessagesTest : public NcclTest {
  protected:
   ~NcclMessagesTest() override { unsetenv("FAKE_NCCL_FAULT"); }
 
-  [[nodiscard]] static PatternPlace place(int source) {
+  [[nodiscard]] static PatternPosition place(int source) {
     return {0, pattern::source_shift(static_cast<std::uint64_t>(source))};
   }
   [[nodiscard]] static bool is_first(int rank) { return rank % 2 == 0; }

@@ -38,7 +38,7 @@ class NcclOperationsTest : public NcclTest {
   }
 
   /// What a rank sends from `position` on, where data is only moved.
-  static PatternPlace moved_from(int rank, std::size_t position = 0) {
+  static PatternPosition moved_from(int rank, std::size_t position = 0) {
     return {position, pattern::source_shift(static_cast<std::uint64_t>(rank))};
   }
   void fill_moved(const Buffers& buffers, DataType type, std::size_t first, std::size_t elements) {
@@ -188,19 +188,19 @@ TEST_F(NcclOperationsTest, AllToAllExchangesBlocks) {
 /// Rank a sends 100 * ((a + b) % 3) elements to rank b: a third of the parts are empty.
 std::uint64_t part_size(int from, int to) { return 100 * static_cast<std::uint64_t>((from + to) % 3); }
 
-Exchange uneven_exchange(int rank, int ranks) {
-  Exchange exchange;
+AllToAllVCounts uneven_exchange(int rank, int ranks) {
+  AllToAllVCounts counts;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   for (int peer = 0; peer < ranks; ++peer) {
-    exchange.send_counts.push_back(part_size(rank, peer));
-    exchange.send_offsets.push_back(sent);
-    exchange.recv_counts.push_back(part_size(peer, rank));
-    exchange.recv_offsets.push_back(received);
+    counts.send_counts.push_back(part_size(rank, peer));
+    counts.send_offsets.push_back(sent);
+    counts.recv_counts.push_back(part_size(peer, rank));
+    counts.recv_offsets.push_back(received);
     sent += part_size(rank, peer);
     received += part_size(peer, rank);
   }
-  return exchange;
+  return counts;
 }
 
 TEST_F(NcclOperationsTest, AllToAllVExchangesUnequalParts) {
@@ -212,7 +212,7 @@ TEST_F(NcclOperationsTest, AllToAllVExchangesUnequalParts) {
     backend.all_to_all_v(send.on(i).data(), recv.on(i).data(), uneven_exchange(rank_of(i), ranks()), DataType::kInt32);
   });
   for (int i = 0; i < session_->local_ranks(); ++i) {
-    const Exchange own = uneven_exchange(rank_of(i), ranks());
+    const AllToAllVCounts own = uneven_exchange(rank_of(i), ranks());
     for (int source = 0; source < ranks(); ++source) {
       const auto peer = static_cast<std::size_t>(source);
       expect_moved(recv, i, DataType::kInt32, own.recv_offsets[peer], own.recv_counts[peer], source,

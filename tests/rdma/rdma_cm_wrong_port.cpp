@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/backends/rdma_cm/channel.h"
-#include "common/backends/rdma_cm/cm_links.h"
+#include "common/backends/rdma_cm/cm_endpoints.h"
 #include "common/backends/rdma_cm/side.h"
 #include "common/backends/verbs/device.h"
 #include "common/core/clock.h"
@@ -21,9 +21,9 @@ namespace {
 std::string refusal(std::uint16_t port) {
   const verbs::PortFacts own = verbs::open_device("", 0).port;
   const verbs::Gid gid = rdma_cm::addressable(own, std::nullopt).front();
-  const auto links = rdma_cm::open_links({own.device, gid, Transport::kRc, 1, 8, 5});
-  links->set_peer(gid, {port, 0});
-  rdma_cm::ConnectingSide side(*links, {Transport::kRc, 1, 5, "nobody", now});
+  const auto endpoints = rdma_cm::open_endpoints({own.device, gid, Transport::kRc, 1, 8, 5});
+  endpoints->set_peer(gid, {port, 0});
+  rdma_cm::ActiveSide side(*endpoints, {Transport::kRc, 1, 5, "nobody", now});
   side.begin({0, 1});
   side.prepare();
   try {

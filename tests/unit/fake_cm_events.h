@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/endpoint.h"
 #include "common/core/units.h"
 
 namespace fabricbench::test {

@@ -22,7 +22,7 @@ class IdleBackend : public CollectiveBackend {
   void broadcast(const void*, void*, std::size_t, DataType, int) override {}
   void reduce(const void*, void*, std::size_t, DataType, Reduction, int) override {}
   void all_to_all(const void*, void*, std::size_t, DataType) override {}
-  void all_to_all_v(const void*, void*, const Exchange&, DataType) override {}
+  void all_to_all_v(const void*, void*, const AllToAllVCounts&, DataType) override {}
   void gather(const void*, void*, std::size_t, DataType, int) override {}
   void scatter(const void*, void*, std::size_t, DataType, int) override {}
   void send_recv(const void*, void*, std::size_t, DataType, Partners) override {}

@@ -147,15 +147,15 @@ class Recount {
   }
 
   /// Medians by partner, its rail, the own rail, kind and direction.
-  using Level = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool>;
-  [[nodiscard]] std::map<Level, double> levels(const About& about) const {
-    std::map<Level, std::vector<double>> shares;
+  using EndpointLevel = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool>;
+  [[nodiscard]] std::map<EndpointLevel, double> levels(const About& about) const {
+    std::map<EndpointLevel, std::vector<double>> shares;
     for (const Seen& one : seen(about)) {
       if (one.failed()) continue;
       const bool sends = one.reading->from == about.host && !one.reading->both_ways;
       shares[{one.other, one.other_rail, one.rail, one.reading->kind, sends}].push_back(one.share);
     }
-    std::map<Level, double> levels;
+    std::map<EndpointLevel, double> levels;
     for (const auto& [key, values] : shares) levels[key] = median(values);
     return levels;
   }

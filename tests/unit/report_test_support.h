@@ -77,11 +77,11 @@ struct Written : WrittenSink {
   Written() : WrittenSink([](OutputFile output) { return std::make_unique<SinkType>(std::move(output)); }) {}
 };
 
-/// The table that people read, of a run with this figure.
-template <Figure kFigure>
+/// The table that people read, of a run with rows of this kind.
+template <RowKind kRowKind>
 struct WrittenTable : WrittenSink {
   explicit WrittenTable(const Options& options = {}, bool colour = false)
-      : WrittenSink([&](OutputFile output) { return make_table(kFigure, options, std::move(output), colour); }) {}
+      : WrittenSink([&](OutputFile output) { return make_table(kRowKind, options, std::move(output), colour); }) {}
 };
 
 inline Measurement measurement(Seconds time, double algbw_gb, double busbw_gb) {

@@ -31,10 +31,10 @@ class SessionPair {
  public:
   explicit SessionPair(const verbs::VerbsSettings& settings) {
     for (int rank = 0; rank < 2; ++rank) sessions_.push_back(open(settings, rank));
-    const std::vector<std::string> introductions = {sessions_[0]->introduction(), sessions_[1]->introduction()};
-    std::vector<std::string> invitations;
-    for (const auto& session : sessions_) invitations.push_back(session->agree_with(introductions));
-    for (const auto& session : sessions_) session->connect(invitations);
+    const std::vector<std::string> connect_infos = {sessions_[0]->connect_info(), sessions_[1]->connect_info()};
+    std::vector<std::string> listen_infos;
+    for (const auto& session : sessions_) listen_infos.push_back(session->agree_with(connect_infos));
+    for (const auto& session : sessions_) session->connect(listen_infos);
   }
 
   verbs::VerbsSession& rank(std::size_t rank) { return *sessions_.at(rank); }

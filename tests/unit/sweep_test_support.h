@@ -17,7 +17,7 @@ namespace fabricbench::test {
 inline Context sweep_context(int hosts, int local = 1) {
   Context context = example_context();
   context.program = "pairwise_bw";
-  context.figure = Figure::kSweep;
+  context.row_kind = RowKind::kSweep;
   context.options.sizes = {1048576, 1048576, 1048576, 1};
   context.options.time_budget = 0.2;
   context.hosts = hosts;

@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
 #include "common/backends/sockets/tcp_session.h"
 #include "common/core/error.h"
 

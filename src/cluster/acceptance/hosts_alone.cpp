@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/core/outlier_detection.h"
 #include "common/core/statistics.h"
 #include "common/core/units.h"
 #include "common/host/files.h"
@@ -16,8 +17,7 @@
 namespace fabricbench::acceptance {
 namespace {
 
-constexpr double kFalseAlarm = 0.01;        // chance that any host of a healthy run exceeds the limit
-constexpr double kSpreadOfMedian = 1.4826;  // standard deviations of a normal distribution, for its absolute deviation
+constexpr double kFalseAlarm = 0.01;  // chance that any host of a healthy run exceeds the limit
 constexpr std::size_t kLongestNames = 80;
 constexpr int kMostValues = 4;  // told of a key that splits the hosts
 
@@ -104,25 +104,21 @@ std::string split_in_words(const Facts::key_type& key, const std::vector<std::pa
                      fmt::join(told, ", "));
 }
 
-double median_of(const std::map<std::string, Largest>& figures, double Largest::*member) {
+std::vector<double> values_of(const std::map<std::string, Largest>& figures, double Largest::*member) {
   std::vector<double> values;
   values.reserve(figures.size());
   for (const auto& [host, figure] : figures) values.push_back(figure.*member);
-  return median(values);
+  return values;
 }
 
-/// How far above the median the logarithm of a host's time may be. The spread is 1.4826 times the median absolute
-/// deviation. By sqrt(2 ln(n / a)) of these, no host of n exceeds the median with a probability of 1 - a if logarithms
-/// are normal; few hosts show their spread badly, so it is widened for them, and is not taken to be less than the error
-/// of the figures themselves.
+/// How far above the median the logarithm of a host's time may be. By sqrt(2 ln(n / a)) standard deviations, no host of
+/// n exceeds the median with a probability of 1 - a if logarithms are normal; few hosts show their spread badly, so it
+/// is widened for them, and is not taken to be less than the error of the figures themselves.
 double limit_of(const std::map<std::string, Largest>& figures, double middle, double tolerance) {
   const auto number = static_cast<double>(figures.size());
-  std::vector<double> deviations;
-  deviations.reserve(figures.size());
-  for (const auto& [host, figure] : figures) deviations.push_back(std::abs(figure.log_time - middle));
-  const double spread =
-      std::max(kSpreadOfMedian * median(deviations) * (1 + 3 / (number - 2)), median_of(figures, &Largest::error));
-  return std::max(std::log1p(tolerance), std::sqrt(2 * std::log(number / kFalseAlarm)) * spread);
+  const double spread = deviation_about(values_of(figures, &Largest::log_time), middle) * (1 + 3 / (number - 2));
+  const OutlierBounds bounds{std::log1p(tolerance), std::sqrt(2 * std::log(number / kFalseAlarm))};
+  return bounds.distance(std::max(spread, median(values_of(figures, &Largest::error))));
 }
 
 std::map<std::string, Judged> slower_of_two(const std::map<std::string, Largest>& figures, double tolerance) {
@@ -131,7 +127,8 @@ std::map<std::string, Judged> slower_of_two(const std::map<std::string, Largest>
   const auto* slow = &*std::next(figures.begin());
   if (slow->second.log_time < fast->second.log_time) std::swap(fast, slow);
   const double difference = slow->second.log_time - fast->second.log_time;
-  if (difference <= std::max(std::log1p(tolerance), 4 * (fast->second.error + slow->second.error))) return {};
+  const OutlierBounds bounds{std::log1p(tolerance), 4};
+  if (difference <= bounds.distance(fast->second.error + slow->second.error)) return {};
   return {{slow->first,
            {Outcome::kNotJudged, fmt::format("{:.3g} GB/s alone, {} {:.3g} GB/s: which is usual, two hosts cannot tell",
                                              slow->second.busbw / 1e9, fast->first, fast->second.busbw / 1e9)}}};
@@ -256,9 +253,9 @@ std::map<std::string, Judged> slow_hosts(std::map<std::string, Largest> figures,
                      })->first;
   std::erase_if(figures, [&](const auto& each) { return each.second.size != size; });
   if (figures.size() < kFewestHosts) return slower_of_two(figures, tolerance);
-  const double middle = median_of(figures, &Largest::log_time);
+  const double middle = median(values_of(figures, &Largest::log_time));
   const double limit = limit_of(figures, middle, tolerance);
-  const double usual = median_of(figures, &Largest::busbw);
+  const double usual = median(values_of(figures, &Largest::busbw));
   std::map<std::string, Judged> slow;
   for (const auto& [host, figure] : figures) {
     if (figure.log_time - middle <= limit) continue;

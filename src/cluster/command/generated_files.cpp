@@ -32,14 +32,15 @@ using record::Json;
 /// What happens in programs that lack an option of the others: ". In `rdma_*_lat` refused: reason".
 std::string where_lacking(const OtherOption& option) {
   std::string text;
-  for (const Lack& lack : option.lacks) {
-    if (lack.programs.empty()) continue;
+  for (const Unsupported& unsupported : option.unsupported) {
+    if (unsupported.programs.empty()) continue;
     std::string programs;
-    for (const std::string_view each : names_in(lack.programs)) {
+    for (const std::string_view each : names_in(unsupported.programs)) {
       programs += fmt::format("{}`{}`", programs.empty() ? "" : ", ", each);
     }
     text += fmt::format(". In {} {}: {}", programs,
-                        lack.reading == fabricbench::Reading::kDropped ? "left out" : "refused", lack.reason);
+                        unsupported.treatment == fabricbench::Treatment::kDropped ? "left out" : "refused",
+                        unsupported.reason);
   }
   return text;
 }
@@ -56,11 +57,11 @@ std::string replacement(const OtherOption& option) {
 }
 
 std::string what_happens(const OtherOption& option) {
-  switch (option.reading) {
-    case fabricbench::Reading::kSame: return "the same" + remark_on(option) + where_lacking(option);
-    case fabricbench::Reading::kMapped: return replacement(option) + remark_on(option);
-    case fabricbench::Reading::kDropped: return fmt::format("left out: {}", option.ours);
-    case fabricbench::Reading::kRefused: return fmt::format("refused: {}", option.ours);
+  switch (option.treatment) {
+    case fabricbench::Treatment::kSame: return "the same" + remark_on(option) + where_lacking(option);
+    case fabricbench::Treatment::kMapped: return replacement(option) + remark_on(option);
+    case fabricbench::Treatment::kDropped: return fmt::format("left out: {}", option.ours);
+    case fabricbench::Treatment::kRefused: return fmt::format("refused: {}", option.ours);
   }
   return "";
 }

@@ -156,9 +156,9 @@ struct EndStatus {
   std::int64_t exit_status = 0;
 };
 
-template <typename Form, record::Of<EndStatus> Record>
-void describe(Form& form, Record& end) {
-  form("exit_status", end.exit_status, "");
+template <typename Visitor, record::Of<EndStatus> Record>
+void describe(Visitor& visitor, Record& end) {
+  visitor("exit_status", end.exit_status, "");
 }
 
 /// Exit statuses of runs whose figures are right: they were compared with something, or are slower than required.
@@ -266,12 +266,12 @@ class RunReader {
 };
 
 /// What a file holds.
-enum class Form { kRuns, kBaseline, kLog };
+enum class Visitor { kRuns, kBaseline, kLog };
 
 /// By the first line. Records are lines of JSON, and logs are not, but for containers' logs.
-Form form_of(std::string_view line) {
-  if (baseline::is_first_line(line)) return Form::kBaseline;
-  return line.starts_with('{') && !printed_in(line) ? Form::kRuns : Form::kLog;
+Visitor form_of(std::string_view line) {
+  if (baseline::is_first_line(line)) return Visitor::kBaseline;
+  return line.starts_with('{') && !printed_in(line) ? Visitor::kRuns : Visitor::kLog;
 }
 
 [[noreturn]] void refuse_log(const std::string& path, bool is_empty = false) {
@@ -313,21 +313,21 @@ std::vector<Launch> launches_in(const std::string& path) {
   }
   LineSource lines(path, record::LineReader::kSpare);
   RunReader runs(readable_name(path));
-  Form form = Form::kRuns;
+  Visitor visitor = Visitor::kRuns;
   std::string whole;
   Line line;
   while (lines.next(line)) {
-    if (line.number == 1) form = form_of(line.text);
-    if (form == Form::kRuns) {
+    if (line.number == 1) visitor = form_of(line.text);
+    if (visitor == Visitor::kRuns) {
       runs.take(line);
       continue;
     }
-    if (whole.size() > kMostText && form == Form::kLog) refuse_log(path);
+    if (whole.size() > kMostText && visitor == Visitor::kLog) refuse_log(path);
     whole.append(line.text);
     if (line.complete) whole.push_back('\n');
   }
-  if (form == Form::kRuns) return runs.finish();
-  if (form == Form::kLog) return launches_of_log(whole, path);
+  if (visitor == Visitor::kRuns) return runs.finish();
+  if (visitor == Visitor::kLog) return launches_of_log(whole, path);
   std::vector<Launch> launches = baseline::read_launches(whole, readable_name(path));
   if (launches.empty()) throw Error(ExitStatus::kNotJudged, fmt::format("{}: it has no launch", readable_name(path)));
   return launches;

@@ -65,14 +65,14 @@ void check_hosts(const PairReading& reading) {
 }
 
 RecordNumbers::RecordNumbers(const Context& context)
-    : figure_(context.figure), groups_(context.groups.size()), endpoints_(context.ranks.size()) {
-  if (figure_ == Figure::kSweep) return;  // whose ranks are in no group
+    : row_kind_(context.row_kind), groups_(context.groups.size()), endpoints_(context.ranks.size()) {
+  if (row_kind_ == RowKind::kSweep) return;  // whose ranks are in no group
   for (const RankFacts& rank : context.ranks) require_group(rank.group);
 }
 
 void RecordNumbers::check(const Row& row) const {
   require_group(row.group);
-  if (row.skipped.empty() && is_of_pairs(figure_) && !row.out_of_place) {
+  if (row.skipped.empty() && is_of_pairs(row_kind_) && !row.out_of_place) {
     throw std::invalid_argument("the row has no figures, and no reason why it was skipped");
   }
 }

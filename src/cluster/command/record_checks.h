@@ -19,9 +19,9 @@ struct ContextVersion {
   std::int64_t schema_version = 0;
 };
 
-template <typename Form, record::Of<ContextVersion> Record>
-void describe(Form& form, Record& context) {
-  form("schema_version", context.schema_version, "");
+template <typename Visitor, record::Of<ContextVersion> Record>
+void describe(Visitor& visitor, Record& context) {
+  visitor("schema_version", context.schema_version, "");
 }
 
 /// Why a context cannot be read as a whole; empty if it can.
@@ -50,7 +50,7 @@ class RecordNumbers {
   void require_group(int group) const;
   void require_endpoint(int endpoint) const;
 
-  Figure figure_;
+  RowKind row_kind_;
   std::size_t groups_;
   std::size_t endpoints_;
 };

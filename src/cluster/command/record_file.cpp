@@ -43,17 +43,17 @@ struct ContextOfReadings {
   std::vector<RankOfReadings> ranks;
 };
 
-template <typename Form, record::Of<RankOfReadings> Record>
-void describe(Form& form, Record& rank) {
-  form("host", rank.host, "");
+template <typename Visitor, record::Of<RankOfReadings> Record>
+void describe(Visitor& visitor, Record& rank) {
+  visitor("host", rank.host, "");
 }
 
-template <typename Form, record::Of<ContextOfReadings> Record>
-void describe(Form& form, Record& context) {
-  form("schema_version", context.schema_version, "");
-  form("program", context.program, "");
-  form("started_utc", record::left_out_if_none(context.started), "");
-  form("rank_map", context.ranks, "");
+template <typename Visitor, record::Of<ContextOfReadings> Record>
+void describe(Visitor& visitor, Record& context) {
+  visitor("schema_version", context.schema_version, "");
+  visitor("program", context.program, "");
+  visitor("started_utc", record::left_out_if_none(context.started), "");
+  visitor("rank_map", context.ranks, "");
 }
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ExitStatus::kNotJudged, message); }

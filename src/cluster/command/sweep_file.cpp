@@ -29,11 +29,11 @@ struct FirstLine {
   std::string seed;
 };
 
-template <typename Form, record::Of<FirstLine> Record>
-void describe(Form& form, Record& line) {
-  form("hosts", line.hosts, "");
-  form("plan", line.plan, "");
-  form("seed", line.seed, "");
+template <typename Visitor, record::Of<FirstLine> Record>
+void describe(Visitor& visitor, Record& line) {
+  visitor("hosts", line.hosts, "");
+  visitor("plan", line.plan, "");
+  visitor("seed", line.seed, "");
 }
 
 /// Calls `take` for every line that is a record, until it returns false.

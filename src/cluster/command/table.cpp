@@ -129,25 +129,25 @@ class Replay {
   void begin(Context context) {
     if (outputs_) abandon("the record has no end");
     take_options(context, options_);
-    const Figure figure = context.figure;
-    if (options_.form == "perftest" && !is_of_pairs(figure)) {
+    const RowKind row_kind = context.row_kind;
+    if (options_.form == "perftest" && !is_of_pairs(row_kind)) {
       throw UsageError(
           fmt::format("{} has no table in perftest's form, which is for messages between two ranks; leave "
                       "out --form perftest",
                       context.program));
     }
-    if (options_.form == "csv" && figure == Figure::kConnections) {
+    if (options_.form == "csv" && row_kind == RowKind::kConnections) {
       throw UsageError(fmt::format("{} has no CSV; leave out --form csv", context.program));
     }
     outputs_.emplace();
     if (options_.form == "csv") {
       outputs_->add(std::make_unique<CsvSink>(OutputFile::standard_output()));
     } else {
-      outputs_->add(make_table(figure, context.options, OutputFile::standard_output(), false));
+      outputs_->add(make_table(row_kind, context.options, OutputFile::standard_output(), false));
     }
     if (runs_++ > 0) fmt::print("\n");
     if (options_.form == "table" && !options_.quiet) print_heading(context);
-    endpoints_ = figure == Figure::kSweep ? static_cast<int>(context.ranks.size()) : 0;
+    endpoints_ = row_kind == RowKind::kSweep ? static_cast<int>(context.ranks.size()) : 0;
     received_.clear();
     has_whole_sweep_ = false;
     outputs_->begin(context);

@@ -17,7 +17,7 @@
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
-#include "common/host/last_words.h"
+#include "common/host/crash_message.h"
 #include "common/options/arguments.h"
 
 namespace fabricbench::cluster {
@@ -41,7 +41,7 @@ bool read_command_line(CLI::App& app, int argc, char** argv) {
 
 int run_tool(std::string_view program, const std::function<ExitStatus()>& work) {
   // Of what even this does not catch, as where memory lacks while an exception is on its way.
-  say_last_words_as(program);
+  set_crash_message(program);
   keep_streams_open();
   try {
     const ExitStatus status = work();

@@ -147,183 +147,187 @@ struct VerdictRecord {
                                       std::span<const std::string> notices);
 
 /// The first fields of every set of hosts.
-template <typename Form, typename Set>
-void describe_hosts(Form& form, Set& set) {
-  form("folded", set.folded, "in Slurm's notation, such as `node[01-03,07]`");
-  form("hosts", set.hosts, "names of the hosts");
+template <typename Visitor, typename Set>
+void describe_hosts(Visitor& visitor, Set& set) {
+  visitor("folded", set.folded, "in Slurm's notation, such as `node[01-03,07]`");
+  visitor("hosts", set.hosts, "names of the hosts");
 }
 
-template <typename Form, record::Of<HostSet> Record>
-void describe(Form& form, Record& set) {
-  form.part("host_list", "A list of hosts");
-  describe_hosts(form, set);
+template <typename Visitor, record::Of<HostSet> Record>
+void describe(Visitor& visitor, Record& set) {
+  visitor.part("host_list", "A list of hosts");
+  describe_hosts(visitor, set);
 }
 
-template <typename Form, record::Of<NamedHosts> Record>
-void describe(Form& form, Record& group) {
-  form.part("host_group", "One group of hosts");
-  describe_hosts(form, group.set);
-  form("name", group.name, "name from the locality; else `group 1` and so on");
+template <typename Visitor, record::Of<NamedHosts> Record>
+void describe(Visitor& visitor, Record& group) {
+  visitor.part("host_group", "One group of hosts");
+  describe_hosts(visitor, group.set);
+  visitor("name", group.name, "name from the locality; else `group 1` and so on");
 }
 
-template <typename Form, record::Of<HostKindRecord> Record>
-void describe(Form& form, Record& kind) {
+template <typename Visitor, record::Of<HostKindRecord> Record>
+void describe(Visitor& visitor, Record& kind) {
   using namespace record;
-  form.part("host_kind", "One of two kinds of hosts");
-  describe_hosts(form, kind.set);
-  form("name", kind.name, "`faster` or `slower`");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(kind.rate)), "median bandwidth");
-  form("direction", kind.direction, "direction in which the kinds differ");
+  visitor.part("host_kind", "One of two kinds of hosts");
+  describe_hosts(visitor, kind.set);
+  visitor("name", kind.name, "`faster` or `slower`");
+  visitor("bandwidth_gb_per_s", null_if_none(gb_per_s(kind.rate)), "median bandwidth");
+  visitor("direction", kind.direction, "direction in which the kinds differ");
 }
 
-template <typename Form, record::Of<ListsRecord> Record>
-void describe(Form& form, Record& lists) {
-  form.part("host_lists", "Every host is in one list; if everything is slower than expected, `fine` is empty");
-  form("slow", lists.slow, "slow hosts, and hosts with a slow NIC");
-  form("dead", lists.dead, "hosts that failed with all partners");
-  form("cut_off", lists.cut_off, "hosts that work only with each other");
-  form("wrong_data", lists.wrong_data, "hosts whose data arrived wrong");
-  form("unsteady", lists.unsteady, "hosts that are slow or fail now and then");
-  form("suspect", lists.suspect, "more readings, or a locality, would decide");
-  form("not_judged", lists.not_judged, "too few readings");
-  form("fine", lists.fine, "hosts without a fault");
+template <typename Visitor, record::Of<ListsRecord> Record>
+void describe(Visitor& visitor, Record& lists) {
+  visitor.part("host_lists", "Every host is in one list; if everything is slower than expected, `fine` is empty");
+  visitor("slow", lists.slow, "slow hosts, and hosts with a slow NIC");
+  visitor("dead", lists.dead, "hosts that failed with all partners");
+  visitor("cut_off", lists.cut_off, "hosts that work only with each other");
+  visitor("wrong_data", lists.wrong_data, "hosts whose data arrived wrong");
+  visitor("unsteady", lists.unsteady, "hosts that are slow or fail now and then");
+  visitor("suspect", lists.suspect, "more readings, or a locality, would decide");
+  visitor("not_judged", lists.not_judged, "too few readings");
+  visitor("fine", lists.fine, "hosts without a fault");
 }
 
-template <typename Form, record::Of<DeviceRecord> Record>
-void describe(Form& form, Record& device) {
+template <typename Visitor, record::Of<DeviceRecord> Record>
+void describe(Visitor& visitor, Record& device) {
   using namespace record;
-  form.part("device", "A GPU, NIC or switch port");
-  form("kind", device.kind, "kind of device");
-  form("id", device.id, "GUID, UUID or port; `node07/mlx5_2` if that is unknown");
-  form("name", null_if_none(device.name), "name on its host");
+  visitor.part("device", "A GPU, NIC or switch port");
+  visitor("kind", device.kind, "kind of device");
+  visitor("id", device.id, "GUID, UUID or port; `node07/mlx5_2` if that is unknown");
+  visitor("name", null_if_none(device.name), "name on its host");
 }
 
-template <typename Form, record::Of<CommandRecord> Record>
-void describe(Form& form, Record& command) {
-  form.part("next_command", "A command to run next");
-  form("command", command.command, "command for a shell");
-  form("purpose", command.purpose, "what the command is for");
+template <typename Visitor, record::Of<CommandRecord> Record>
+void describe(Visitor& visitor, Record& command) {
+  visitor.part("next_command", "A command to run next");
+  visitor("command", command.command, "command for a shell");
+  visitor("purpose", command.purpose, "what the command is for");
 }
 
-template <typename Form, record::Of<FindingRecord> Record>
-void describe(Form& form, Record& finding) {
+template <typename Visitor, record::Of<FindingRecord> Record>
+void describe(Visitor& visitor, Record& finding) {
   using namespace record;
-  form.part("slow_link", "Something slow or broken");
-  form("blame", finding.blame, "the kind of finding");
-  form("direction", finding.direction, "for a pair, `sends` is from the first of `hosts` to the second");
-  form("hosts", finding.hosts,
-       "one; the two of a pair; all suspects if undecided; none for leaves and rails; for a `device` the hosts slow "
-       "over it");
-  form("rail", null_if_none(finding.rail), "name of the rail; null: not about a rail");
-  form("devices", finding.devices,
-       "for a `device` the culprit, or several that were always used together; else the known devices that all "
-       "readings of "
-       "the host, or of its rail, used");
-  form("leaf", null_if_none(finding.leaf), "name of the leaf; null: not about a leaf");
-  form("other_leaf", null_if_none(finding.other_leaf), "name of the second leaf; null: not about two leaves");
-  form("text", finding.text, "one sentence for readers");
-  form("percent_of_expected", percent(finding.ratio),
-       "median over readings of the bandwidth relative to the expected one; null without a figure");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)), "`percent_of_expected` of the expected bandwidth");
-  form("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)),
-       "expected bandwidth: the median of healthy, comparable readings");
-  form("readings", natural(finding.readings), "number of readings it is based on; for `transient` hosts, meetings");
-  form("failed_readings", natural(finding.failed), "those without a figure");
-  form("slow_meetings", finding.slow_meetings, "for `transient`: number of slow or failed meetings");
-  form("slow_rounds", finding.slow_rounds, "for `transient`: rounds of these meetings");
-  form("partners", natural(finding.partners),
-       "number of different peers; for `leaf` and `rail` their own hosts, for `transient` the peers of slow meetings");
-  form("slow_partners", finding.slow_partners,
-       "for a `host`, `nic` or `device`: number of peers with which it is slow in either direction");
-  form("false_alarm_probability", finding.false_alarm,
-       "probability that chance alone produces such a finding anywhere in a sweep, corrected for all comparisons made");
-  form("confirmed", finding.confirmed, "slow or failed again in a later round without other traffic");
-  form("reason", null_if_none(finding.reason), "reason of failures, from the first record");
-  form("to_settle", null_if_none(finding.to_settle), "readings that would settle the open question");
-  form("next_commands", finding.next_commands, "commands to run next");
+  visitor.part("slow_link", "Something slow or broken");
+  visitor("blame", finding.blame, "the kind of finding");
+  visitor("direction", finding.direction, "for a pair, `sends` is from the first of `hosts` to the second");
+  visitor("hosts", finding.hosts,
+          "one; the two of a pair; all suspects if undecided; none for leaves and rails; for a `device` the hosts slow "
+          "over it");
+  visitor("rail", null_if_none(finding.rail), "name of the rail; null: not about a rail");
+  visitor("devices", finding.devices,
+          "for a `device` the culprit, or several that were always used together; else the known devices that all "
+          "readings of "
+          "the host, or of its rail, used");
+  visitor("leaf", null_if_none(finding.leaf), "name of the leaf; null: not about a leaf");
+  visitor("other_leaf", null_if_none(finding.other_leaf), "name of the second leaf; null: not about two leaves");
+  visitor("text", finding.text, "one sentence for readers");
+  visitor("percent_of_expected", percent(finding.ratio),
+          "median over readings of the bandwidth relative to the expected one; null without a figure");
+  visitor("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)),
+          "`percent_of_expected` of the expected bandwidth");
+  visitor("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)),
+          "expected bandwidth: the median of healthy, comparable readings");
+  visitor("readings", natural(finding.readings), "number of readings it is based on; for `transient` hosts, meetings");
+  visitor("failed_readings", natural(finding.failed), "those without a figure");
+  visitor("slow_meetings", finding.slow_meetings, "for `transient`: number of slow or failed meetings");
+  visitor("slow_rounds", finding.slow_rounds, "for `transient`: rounds of these meetings");
+  visitor(
+      "partners", natural(finding.partners),
+      "number of different peers; for `leaf` and `rail` their own hosts, for `transient` the peers of slow meetings");
+  visitor("slow_partners", finding.slow_partners,
+          "for a `host`, `nic` or `device`: number of peers with which it is slow in either direction");
+  visitor(
+      "false_alarm_probability", finding.false_alarm,
+      "probability that chance alone produces such a finding anywhere in a sweep, corrected for all comparisons made");
+  visitor("confirmed", finding.confirmed, "slow or failed again in a later round without other traffic");
+  visitor("reason", null_if_none(finding.reason), "reason of failures, from the first record");
+  visitor("to_settle", null_if_none(finding.to_settle), "readings that would settle the open question");
+  visitor("next_commands", finding.next_commands, "commands to run next");
 }
 
-template <typename Form, record::Of<QuestionRecord> Record>
-void describe(Form& form, Record& question) {
+template <typename Visitor, record::Of<QuestionRecord> Record>
+void describe(Visitor& visitor, Record& question) {
   using namespace record;
-  form.part("question", "An open question that further readings would decide");
-  form("host", null_if_none(question.host), "host to measure");
-  form("other_host", null_if_none(question.other_host), "its peer; null: any healthy host");
-  form("rail", null_if_none(question.rail), "rail to use");
-  form("readings", natural(question.readings), "minimum number of further readings");
-  form("why", question.why, "reason, for readers");
+  visitor.part("question", "An open question that further readings would decide");
+  visitor("host", null_if_none(question.host), "host to measure");
+  visitor("other_host", null_if_none(question.other_host), "its peer; null: any healthy host");
+  visitor("rail", null_if_none(question.rail), "rail to use");
+  visitor("readings", natural(question.readings), "minimum number of further readings");
+  visitor("why", question.why, "reason, for readers");
 }
 
-template <typename Form, record::Of<StratumRecord> Record>
-void describe(Form& form, Record& stratum) {
+template <typename Visitor, record::Of<StratumRecord> Record>
+void describe(Visitor& visitor, Record& stratum) {
   using namespace record;
-  form.part("stratum", "A set of comparable readings");
-  form("measured", null_if_none(stratum.measured), "test and size");
-  form("from_rail", null_if_none(stratum.from_rail), "rail of the senders, null: any");
-  form("to_rail", null_if_none(stratum.to_rail), "rail of the receivers, null: any");
-  form("both_ways", stratum.both_ways, "whether a figure is the sum of both directions");
-  form("same_leaf", stratum.same_leaf, "both hosts behind the same leaf; null without groups");
-  form("distance", stratum.distance, "number of `groupings` that separate the two hosts; null without groupings");
-  form("slower_kind", stratum.slower_kind, "at least one host is of the slower kind; null if there is one kind");
-  form("readings", natural(stratum.readings), "number of readings");
-  form("centre_gb_per_s", null_if_none(gb_per_s(stratum.centre)), "bandwidth of a healthy reading");
-  form("scale_percent", percent(stratum.scale), "relative standard deviation of healthy readings");
+  visitor.part("stratum", "A set of comparable readings");
+  visitor("measured", null_if_none(stratum.measured), "test and size");
+  visitor("from_rail", null_if_none(stratum.from_rail), "rail of the senders, null: any");
+  visitor("to_rail", null_if_none(stratum.to_rail), "rail of the receivers, null: any");
+  visitor("both_ways", stratum.both_ways, "whether a figure is the sum of both directions");
+  visitor("same_leaf", stratum.same_leaf, "both hosts behind the same leaf; null without groups");
+  visitor("distance", stratum.distance, "number of `groupings` that separate the two hosts; null without groupings");
+  visitor("slower_kind", stratum.slower_kind, "at least one host is of the slower kind; null if there is one kind");
+  visitor("readings", natural(stratum.readings), "number of readings");
+  visitor("centre_gb_per_s", null_if_none(gb_per_s(stratum.centre)), "bandwidth of a healthy reading");
+  visitor("scale_percent", percent(stratum.scale), "relative standard deviation of healthy readings");
 }
 
-template <typename Form, record::Of<GroupingRecord> Record>
-void describe(Form& form, Record& grouping) {
+template <typename Visitor, record::Of<GroupingRecord> Record>
+void describe(Visitor& visitor, Record& grouping) {
   using namespace record;
-  form.part("grouping", "Groups of hosts that are fast among each other");
-  form("given", grouping.is_given, "whether a locality gave the groups");
-  form("across_percent_of_within", percent(grouping.across), "bandwidth between groups relative to that within them");
-  form("false_alarm_probability", grouping.false_alarm,
-       "probability that hosts without groups show such a pattern; 0 for a locality");
-  form("groups", grouping.groups, "the groups of hosts");
+  visitor.part("grouping", "Groups of hosts that are fast among each other");
+  visitor("given", grouping.is_given, "whether a locality gave the groups");
+  visitor("across_percent_of_within", percent(grouping.across),
+          "bandwidth between groups relative to that within them");
+  visitor("false_alarm_probability", grouping.false_alarm,
+          "probability that hosts without groups show such a pattern; 0 for a locality");
+  visitor("groups", grouping.groups, "the groups of hosts");
 }
 
-template <typename Form, record::Of<NearPairsRecord> Record>
-void describe(Form& form, Record& near) {
+template <typename Visitor, record::Of<NearPairsRecord> Record>
+void describe(Visitor& visitor, Record& near) {
   using namespace record;
-  form.part("near_pairs", "Small groups that show only as pairs faster than the others");
-  form("pairs", natural(near.pairs), "number of faster pairs");
-  form("pairs_measured", natural(near.measured), "number of pairs measured");
-  form("faster_by_percent", percent(near.faster_by), "median");
+  visitor.part("near_pairs", "Small groups that show only as pairs faster than the others");
+  visitor("pairs", natural(near.pairs), "number of faster pairs");
+  visitor("pairs_measured", natural(near.measured), "number of pairs measured");
+  visitor("faster_by_percent", percent(near.faster_by), "median");
 }
 
-template <typename Form, record::Of<VerdictRecord> Record>
-void describe(Form& form, Record& verdict) {
+template <typename Visitor, record::Of<VerdictRecord> Record>
+void describe(Visitor& visitor, Record& verdict) {
   using namespace record;
-  form.line("slow_links", "All that find_slow_links writes with `--json`");
-  form.derived("schema_version", kSchemaVersion, "version of the keys");
-  form.derived("fabricbench_version", kVersion, "what judged");
-  form("judged", verdict.judged, "the verdict in a word");
-  form("headline", verdict.headline, "one sentence for readers");
-  form("hosts", natural(verdict.hosts), "number of hosts in the sweep");
-  form("readings", natural(verdict.readings), "number of readings that were judged");
-  form("failed_readings", natural(verdict.failed), "those without a figure");
-  form("outliers_percent", percent(verdict.outliers), "share of slow readings among those that no finding explains");
-  form("failing_percent", percent(verdict.failing),
-       "share of failed readings that no finding explains, among all readings");
-  form("below_asked_percent", percent(verdict.below_asked),
-       "share of all readings below the `--min-bandwidth` of their runs, by `status`");
-  form("alone_over_together", null_if_none(verdict.alone_over_together),
-       "median bandwidth of slow pairs alone relative to that among all others afterwards; null: not measured");
-  form("oversubscribed", verdict.oversubscribed, "whether pairs share links: they are clearly faster alone");
-  form("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
-  form("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
-  form("lists", verdict.lists, "all hosts and paths by state");
-  form("findings", verdict.findings, "findings, most hosts times deficit first");
-  form("questions", verdict.questions, "open questions that further readings would decide");
-  form("strata", verdict.strata, "sets of comparable readings");
-  form("groupings", verdict.groupings, "groups of hosts that are fast among each other, finest first");
-  form("locality_contradicted_by", verdict.contradiction, "groups in the readings that contradict the locality");
-  form("groups_are_open", verdict.groups_are_open,
-       "whether more rounds for all hosts are needed to find groups of near hosts");
-  form("near_pairs", verdict.near_pairs, "pairs whose hosts are near each other");
-  form("kinds", verdict.kinds, "two kinds of hosts, if at least half of the hosts are slower with all others");
-  form("order", verdict.order, "all hosts in the order of the map, see above");
-  form("notes", verdict.notes, "caveats on the readings, for readers");
-  form("notices", verdict.notices, "left-out data with reasons, for readers");
+  visitor.line("slow_links", "All that find_slow_links writes with `--json`");
+  visitor.derived("schema_version", kSchemaVersion, "version of the keys");
+  visitor.derived("fabricbench_version", kVersion, "what judged");
+  visitor("judged", verdict.judged, "the verdict in a word");
+  visitor("headline", verdict.headline, "one sentence for readers");
+  visitor("hosts", natural(verdict.hosts), "number of hosts in the sweep");
+  visitor("readings", natural(verdict.readings), "number of readings that were judged");
+  visitor("failed_readings", natural(verdict.failed), "those without a figure");
+  visitor("outliers_percent", percent(verdict.outliers), "share of slow readings among those that no finding explains");
+  visitor("failing_percent", percent(verdict.failing),
+          "share of failed readings that no finding explains, among all readings");
+  visitor("below_asked_percent", percent(verdict.below_asked),
+          "share of all readings below the `--min-bandwidth` of their runs, by `status`");
+  visitor("alone_over_together", null_if_none(verdict.alone_over_together),
+          "median bandwidth of slow pairs alone relative to that among all others afterwards; null: not measured");
+  visitor("oversubscribed", verdict.oversubscribed, "whether pairs share links: they are clearly faster alone");
+  visitor("tolerance_percent", percent(verdict.tolerance), "value of `--tolerance`");
+  visitor("false_alarm_percent", percent(verdict.false_alarm), "value of `--false-alarm`");
+  visitor("lists", verdict.lists, "all hosts and paths by state");
+  visitor("findings", verdict.findings, "findings, most hosts times deficit first");
+  visitor("questions", verdict.questions, "open questions that further readings would decide");
+  visitor("strata", verdict.strata, "sets of comparable readings");
+  visitor("groupings", verdict.groupings, "groups of hosts that are fast among each other, finest first");
+  visitor("locality_contradicted_by", verdict.contradiction, "groups in the readings that contradict the locality");
+  visitor("groups_are_open", verdict.groups_are_open,
+          "whether more rounds for all hosts are needed to find groups of near hosts");
+  visitor("near_pairs", verdict.near_pairs, "pairs whose hosts are near each other");
+  visitor("kinds", verdict.kinds, "two kinds of hosts, if at least half of the hosts are slower with all others");
+  visitor("order", verdict.order, "all hosts in the order of the map, see above");
+  visitor("notes", verdict.notes, "caveats on the readings, for readers");
+  visitor("notices", verdict.notices, "left-out data with reasons, for readers");
 }
 
 }  // namespace fabricbench::cluster

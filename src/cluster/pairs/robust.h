@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "common/core/distributions.h"
+#include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 
-/// 1 / Phi^-1(3/4): the median absolute deviation times this is the standard deviation of normal noise.
-constexpr double kDeviationsPerMad = 1.4826;
 /// sqrt(pi / 2): the standard error of the median of many normal values over that of their mean.
 constexpr double kMedianOverMeanError = 1.2533;
 
@@ -32,6 +31,13 @@ template <typename Number>
   if (values.size() % 2 == 1) return upper;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   return (upper + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// The standard deviation of normal noise, from the absolute deviations of its values. `deviations` is not empty and is
+/// put out of order.
+template <typename Number>
+[[nodiscard]] double scale_by(std::vector<Number>& deviations) {
+  return kDeviationsPerMad * static_cast<double>(median_of(deviations));
 }
 
 /// The value in place floor(share * n) of the ascending order, so that about that share of `values` does not exceed it;

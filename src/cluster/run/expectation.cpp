@@ -130,8 +130,8 @@ Names names_in(std::string_view switches) {
 
 /// Whether nothing but the operation itself was under way.
 bool was_alone(const Context& context) {
-  return context.figure == Figure::kLatency ||
-         (context.figure == Figure::kCollective && context.options.timing == Timing::kIsolated);
+  return context.row_kind == RowKind::kLatency ||
+         (context.row_kind == RowKind::kCollective && context.options.timing == Timing::kIsolated);
 }
 
 /// Clocks and counters are not exact.

@@ -25,7 +25,7 @@ void for_each_measurement(const Row& row, const Context& context, const Action& 
   const auto call = [&](const std::optional<Measurement>& measured, const char* placement) {
     if (measured && measured->summary.median > 0) action(key_of(row, context, placement), *measured);
   };
-  call(row.out_of_place, is_of_pairs(context.figure) ? "" : "out_of_place");
+  call(row.out_of_place, is_of_pairs(context.row_kind) ? "" : "out_of_place");
   call(row.in_place, "in_place");
 }
 

@@ -29,7 +29,7 @@ struct Flows {
 /// Messages in one direction, or in none: the test for the set-up of a sweep, and for each half of a step.
 class OneDirection final : public Test, private Windows {
  public:
-  explicit OneDirection(Flows flows = {}) : Test({.name = "pairwise_bw", .figure = Figure::kSweep}), flows_(flows) {}
+  explicit OneDirection(Flows flows = {}) : Test({.name = "pairwise_bw", .row_kind = RowKind::kSweep}), flows_(flows) {}
 
   [[nodiscard]] bool is_idle() const { return !flows_.to && !flows_.from; }
 
@@ -82,9 +82,9 @@ class FlowMeter : NotCopied {
     std::int64_t messages = 0;
     std::int64_t windows = 0;
 
-    template <typename Form, record::Of<Plan> Record>
-    friend void describe(Form& form, Record& plan) {
-      form.hidden(plan.messages, plan.windows);
+    template <typename Visitor, record::Of<Plan> Record>
+    friend void describe(Visitor& visitor, Record& plan) {
+      visitor.internal(plan.messages, plan.windows);
     }
   };
   /// Zero messages for a direction that does not exist.

@@ -31,11 +31,11 @@ struct Report {
   std::string reason;
 };
 
-template <typename Form, record::Of<Report> Record>
-void describe(Form& form, Record& report) {
-  form.hidden(report.step, report.from, report.status, report.bandwidth, report.least_bandwidth, report.most_bandwidth,
-              report.windows, report.messages, report.latency, report.processor_wait, report.wrong,
-              report.has_abandoned, report.reason);
+template <typename Visitor, record::Of<Report> Record>
+void describe(Visitor& visitor, Record& report) {
+  visitor.internal(report.step, report.from, report.status, report.bandwidth, report.least_bandwidth,
+                   report.most_bandwidth, report.windows, report.messages, report.latency, report.processor_wait,
+                   report.wrong, report.has_abandoned, report.reason);
 }
 
 [[nodiscard]] Report report_of(std::int64_t step, const Flows& flows, const StepResult& result, Bytes size,

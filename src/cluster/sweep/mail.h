@@ -22,9 +22,9 @@ struct Order {
   bool pings = false;       ///< whether the latency is measured too
 };
 
-template <typename Form, record::Of<Order> Record>
-void describe(Form& form, Record& order) {
-  form.hidden(order.step, order.round, order.to, order.from, order.pings);
+template <typename Visitor, record::Of<Order> Record>
+void describe(Visitor& visitor, Record& order) {
+  visitor.internal(order.step, order.round, order.to, order.from, order.pings);
 }
 
 /// What the receiver of a step's messages tells their sender.
@@ -33,9 +33,9 @@ struct StepOutcome {
   double bandwidth = 0;  ///< bytes per second; 0: not measured
 };
 
-template <typename Form, record::Of<StepOutcome> Record>
-void describe(Form& form, Record& outcome) {
-  form.hidden(outcome.step, outcome.bandwidth);
+template <typename Visitor, record::Of<StepOutcome> Record>
+void describe(Visitor& visitor, Record& outcome) {
+  visitor.internal(outcome.step, outcome.bandwidth);
 }
 
 /// What the first endpoint tells all others at the end.
@@ -44,9 +44,9 @@ struct SweepOutcome {
   Bytes carried = 0;           ///< bytes of all timed windows
 };
 
-template <typename Form, record::Of<SweepOutcome> Record>
-void describe(Form& form, Record& outcome) {
-  form.hidden(outcome.has_abandoned, outcome.carried);
+template <typename Visitor, record::Of<SweepOutcome> Record>
+void describe(Visitor& visitor, Record& outcome) {
+  visitor.internal(outcome.has_abandoned, outcome.carried);
 }
 
 /// The subjects of mail between endpoints.

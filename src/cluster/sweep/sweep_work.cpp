@@ -331,7 +331,7 @@ Ending SweepRun::conclude() const {
 /// (timeout) with its name. `measured` is used on the first endpoint only.
 Ending measure_pairs(Run& run, const Measured& measured) { return SweepRun(run, measured).run(); }
 
-void check(const Placed& placed, Level level, int processes, const Options& options) {
+void check(const ProcessLocation& location, EndpointLevel level, int processes, const Options& options) {
   if (options.gpus > 1) {
     throw UsageError(fmt::format("-g {}: a sweep has one GPU a process; leave it out, and start a process for each GPU",
                                  options.gpus));
@@ -339,7 +339,7 @@ void check(const Placed& placed, Level level, int processes, const Options& opti
   if (processes < 2) {
     throw UsageError("a sweep pairs ranks, and there is one; start more, such as mpirun -np 2");
   }
-  if (level == Level::kHost && placed.hosts < 2) {
+  if (level == EndpointLevel::kHost && location.hosts < 2) {
     throw UsageError(
         fmt::format("--level host pairs hosts, and all {} ranks run on one; write --level rank", processes));
   }
@@ -348,17 +348,19 @@ void check(const Placed& placed, Level level, int processes, const Options& opti
 /// The processes to pair: the first of each host, or all. kAuto means hosts if there are several. Collective over the
 /// job. Throws UsageError, the same on every process, for fewer than two processes or several GPUs per process.
 Members choose_endpoints(const mpi::Communicator& job, const Options& options) {
-  const Placed placed = place_processes(job);
-  const Level level = options.level != Level::kAuto ? options.level : (placed.hosts > 1 ? Level::kHost : Level::kRank);
-  check(placed, level, job.size(), options);
-  if (!options.measured_file.empty() && level != Level::kHost && job.size() > placed.hosts) {
+  const ProcessLocation location = locate_processes(job);
+  const EndpointLevel level = options.level != EndpointLevel::kAuto
+                                  ? options.level
+                                  : (location.hosts > 1 ? EndpointLevel::kHost : EndpointLevel::kRank);
+  check(location, level, job.size(), options);
+  if (!options.measured_file.empty() && level != EndpointLevel::kHost && job.size() > location.hosts) {
     throw UsageError(
         "--measured continues a sweep over hosts, but several ranks of one host take part; write --level host");
   }
-  const bool taking_part = level != Level::kHost || placed.local_process == 0;
+  const bool taking_part = level != EndpointLevel::kHost || location.local_process == 0;
   Members members;
   members.communicator = job.split(taking_part ? std::optional(0) : std::nullopt);
-  if (level == Level::kHost && job.size() > placed.hosts) {
+  if (level == EndpointLevel::kHost && job.size() > location.hosts) {
     members.notices.push_back(
         fmt::format("Of {} ranks, the first of each host is measured; --level rank takes all", job.size()));
   }

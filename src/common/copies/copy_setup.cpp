@@ -35,7 +35,7 @@ std::string why_not_here(const Options& options) {
 /// Throws Error (missing) on every process if one of them has no copy to make.
 void check_gpus(const mpi::Communicator& world, const CopySetup& setup) {
   const std::string own = why_not_here(setup.options);
-  const auto all = world.gather(own.empty() ? "" : fmt::format("host {}: {}", setup.placed.host, own));
+  const auto all = world.gather(own.empty() ? "" : fmt::format("host {}: {}", setup.location.host, own));
   const auto first = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
   const std::string reason = world.broadcast(first == all.end() ? "" : *first);
   if (!reason.empty()) throw Error(ExitStatus::kMissing, reason);
@@ -79,7 +79,7 @@ void choose_nodes(CopySetup& setup) {
     for (const int node : nodes) (void)host::NodeMemory(kTrial, node);
   } catch (const std::runtime_error& error) {
     setup.notices.push_back(
-        fmt::format("Memory of host {} is not bound to a NUMA node: {}", setup.placed.host, error.what()));
+        fmt::format("Memory of host {} is not bound to a NUMA node: {}", setup.location.host, error.what()));
     setup.memory.nodes = {std::nullopt};
     setup.memory.placed = false;
   }
@@ -87,7 +87,7 @@ void choose_nodes(CopySetup& setup) {
 
 /// The largest possible copy of this process.
 Bytes most_bytes(const CopySetup& setup) {
-  const auto processes = static_cast<double>(setup.placed.local_processes);
+  const auto processes = static_cast<double>(setup.location.local_processes);
   const host::FreeMemory free = host::free_memory();
   const auto of_host =
       static_cast<double>(std::min(free.machine_bytes, free.cgroup_bytes.value_or(free.machine_bytes)));
@@ -130,7 +130,7 @@ void note_unseen(CopySetup& setup, const std::vector<int>& own) {
   setup.notices.push_back(fmt::format(
       "Copies between GPUs are left out where no process sees both: host {} has {} GPUs, and a process sees "
       "{} of them; let one process per host see all",
-      setup.placed.host, on_host, setup.seen.size()));
+      setup.location.host, on_host, setup.seen.size()));
 }
 
 /// Shares the time of --quick among all copies of the host that has most.
@@ -151,9 +151,9 @@ const CopyGpu& CopySetup::gpu(int device) const {
 CopySetup set_up_copies(const mpi::Communicator& world, Options options) {
   CopySetup setup;
   setup.options = std::move(options);
-  setup.placed = place_processes(world);
+  setup.location = locate_processes(world);
   check_gpus(world, setup);
-  setup.host = processes_of_host(world, setup.placed.host_id);
+  setup.host = processes_of_host(world, setup.location.host_id);
   setup.seen = gpus_to_measure(setup.options);
   const std::vector<int> own = own_devices(*setup.host, setup.seen);
   std::vector<int> seen;

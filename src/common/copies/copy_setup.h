@@ -15,7 +15,7 @@ namespace fabricbench {
 /// The settings of a run before copies are measured.
 struct CopySetup {
   Options options;
-  Placed placed;
+  ProcessLocation location;
   std::optional<mpi::Communicator> host;  ///< the processes of this host
   std::vector<gpu::SeenGpu> seen;         ///< all GPUs that this process sees, or only that of --device
   std::vector<SizedCopy> copies;          ///< this process's own

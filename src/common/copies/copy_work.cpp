@@ -200,7 +200,7 @@ void CopyBench::add_times(Subject& subject, const std::vector<std::vector<Second
 CopyRow CopyBench::conclude(const Subject& subject) const {
   const auto& [copy, size] = subject.which;
   CopyRow row;
-  row.host = setup_.placed.host;
+  row.host = setup_.location.host;
   row.gpu = setup_.gpu(copy.device);
   row.kind = copy.kind;
   row.memory_node = copy.memory_node;
@@ -262,7 +262,8 @@ std::vector<std::string> link_notes(const mpi::Communicator& world, const CopySe
                                     const gpu::GpuCopies* copies) {
   std::vector<std::string> own;
   if (copies != nullptr) {
-    for (const std::string& note : copies->notes()) own.push_back(fmt::format("Host {}: {}", setup.placed.host, note));
+    for (const std::string& note : copies->notes())
+      own.push_back(fmt::format("Host {}: {}", setup.location.host, note));
   }
   std::vector<std::string> notes;
   for (std::string& note : gather_lists_on_first(world, own)) {
@@ -312,18 +313,18 @@ class CopyWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     setup_ = set_up_copies(world(), std::move(job().options));
-    outputs = open_outputs(world(), Figure::kCopies, setup_.options, job().make_judges);
+    outputs = open_outputs(world(), RowKind::kCopies, setup_.options, job().make_judges);
     heartbeat().tick();
   }
 
   [[nodiscard]] Context make_context() override {
     const Team team(world(), "");
-    Context context = context_of(world(), job(), setup_.options, setup_.placed);
-    context.figure = Figure::kCopies;
+    Context context = context_of(world(), job(), setup_.options, setup_.location);
+    context.row_kind = RowKind::kCopies;
     context.backend = "cuda";
     context.backend_reason = "GPUs make the copies";
     context.library = gpu::copy_library();
-    context.ranks = describe_processes(team, setup_.placed);
+    context.ranks = describe_processes(team, setup_.location);
     context.groups = describe_groups(context.ranks);
     context.seed = agreed_seed(world(), setup_.options);
     context.notices = setup_.notices;

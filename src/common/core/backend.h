@@ -15,7 +15,7 @@
 namespace fabricbench {
 
 /// One rank's part of an all-to-all with unequal parts: a count and an offset for every peer, in elements.
-struct Exchange {
+struct AllToAllVCounts {
   std::vector<std::uint64_t> send_counts;
   std::vector<std::uint64_t> send_offsets;
   std::vector<std::uint64_t> recv_counts;
@@ -87,12 +87,14 @@ class Backend : public InterfaceBase {
   virtual void prepare(std::span<const std::byte> /*send*/, std::span<std::byte> /*recv*/) {}
   /// Called on every rank after the last operation, before the data are checked. Where ranks write into each other's
   /// memory, it returns once all such writes have ended.
-  virtual void settle() {}
-  /// An error in results that operations leave outside the buffers, since `prepare`. Valid after `settle`.
+  virtual void wait_for_remote_writes() {}
+  /// An error in results that operations leave outside the buffers, since `prepare`. Valid after
+  /// `wait_for_remote_writes`.
   [[nodiscard]] virtual std::optional<Mismatch> own_mismatch() { return std::nullopt; }
 
-  /// What arrived since `prepare`, for messages with places of their own; valid after `settle`. Empty: each message, at
-  /// its own place. Messages may be missing if the library may lose them, and lie anywhere if it chooses their places.
+  /// What arrived since `prepare`, for messages with places of their own; valid after `wait_for_remote_writes`. Empty:
+  /// each message, at its own place. Messages may be missing if the library may lose them, and lie anywhere if it
+  /// chooses their places.
   [[nodiscard]] virtual std::optional<std::vector<Arrivals>> arrivals() { return std::nullopt; }
 
   /// Completes on no rank before every rank has started it.
@@ -116,8 +118,8 @@ class CollectiveBackend : public Backend {
                       int root) = 0;
   /// Copies block j of rank i's `send` to block i of rank j's `recv`; a block has `count` elements.
   virtual void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) = 0;
-  /// The same with the parts that `exchange` lists.
-  virtual void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) = 0;
+  /// The same with the parts that `counts` lists.
+  virtual void all_to_all_v(const void* send, void* recv, const AllToAllVCounts& counts, DataType datatype) = 0;
   /// Concatenates every rank's `count` elements, in rank order, in the root's `recv`.
   virtual void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) = 0;
   /// Copies block i of the root's `send` to rank i's `recv`.

@@ -12,12 +12,12 @@ namespace fabricbench {
 
 void HostMemory::set(std::span<std::byte> buffer, int byte) { std::memset(buffer.data(), byte, buffer.size()); }
 
-void HostMemory::fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) {
+void HostMemory::fill(std::span<std::byte> buffer, const PatternTable& table, PatternPosition place) {
   table.fill(buffer, place);
 }
 
 std::optional<Mismatch> HostMemory::check(std::span<const std::byte> buffer, const PatternTable& table,
-                                          PatternPlace place) {
+                                          PatternPosition place) {
   return table.check(buffer, place);
 }
 

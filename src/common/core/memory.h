@@ -15,10 +15,10 @@ class Memory : public InterfaceBase {
  public:
   virtual void set(std::span<std::byte> buffer, int byte) = 0;
   /// Fills the whole of `buffer`, which holds whole elements, with the pattern of `table` from `place` on.
-  virtual void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) = 0;
+  virtual void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPosition place) = 0;
   /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit.
   [[nodiscard]] virtual std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
-                                                      PatternPlace place) = 0;
+                                                      PatternPosition place) = 0;
   virtual void copy_to_host(std::span<const std::byte> from, std::byte* into) = 0;
   virtual void copy_from_host(std::span<const std::byte> from, std::byte* into) = 0;
 };
@@ -27,9 +27,9 @@ class Memory : public InterfaceBase {
 class HostMemory final : public Memory {
  public:
   void set(std::span<std::byte> buffer, int byte) override;
-  void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) override;
+  void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPosition place) override;
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
-                                              PatternPlace place) override;
+                                              PatternPosition place) override;
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
   void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 

@@ -92,16 +92,16 @@ std::uint64_t word_sum(std::span<const std::byte> data) {
   return part_of_sum(load, data.size(), 0, 1);
 }
 
-TwinSums make_twin(Memory& memory, std::span<const std::byte> original, std::span<std::byte> twin) {
-  TwinSums sums;
+ComplementSums make_complement(Memory& memory, std::span<const std::byte> original, std::span<std::byte> complement) {
+  ComplementSums sums;
   std::vector<std::byte> chunk;
   for (std::size_t begin = 0; begin < original.size(); begin += kChunk) {
     chunk.resize(std::min(kChunk, original.size() - begin));
     memory.copy_to_host(original.subspan(begin, chunk.size()), chunk.data());
     sums.original += word_sum(chunk);
     std::transform(chunk.begin(), chunk.end(), chunk.begin(), [](std::byte byte) { return ~byte; });
-    sums.twin += word_sum(chunk);
-    memory.copy_from_host(chunk, twin.data() + begin);
+    sums.complement += word_sum(chunk);
+    memory.copy_from_host(chunk, complement.data() + begin);
   }
   return sums;
 }

@@ -58,13 +58,13 @@ class MessageReader : public InterfaceBase {
 [[nodiscard]] std::uint64_t word_sum(std::span<const std::byte> data);
 
 /// The sums of two messages that differ in every byte.
-struct TwinSums {
+struct ComplementSums {
   std::uint64_t original = 0;
-  std::uint64_t twin = 0;
+  std::uint64_t complement = 0;
 };
 
-/// Fills `twin`, as long as `original` and in the same memory, with the complement of each byte.
-TwinSums make_twin(Memory& memory, std::span<const std::byte> original, std::span<std::byte> twin);
+/// Fills `complement`, as long as `original` and in the same memory, with the complement of each byte.
+ComplementSums make_complement(Memory& memory, std::span<const std::byte> original, std::span<std::byte> complement);
 
 /// A reader on the processor. It reads messages until it is told to end, or until none has come for too long.
 /// `now_ns()` reads a clock; `pause()` yields the processor when no message has come for a while.

@@ -21,8 +21,8 @@ namespace fabricbench {
 enum class Timing { kPipelined, kIsolated };
 constexpr auto names_of(Timing) { return std::to_array<std::string_view>({"pipelined", "isolated"}); }
 /// The tool whose way of measuring is followed.
-enum class Like { kFabricbench, kNcclTests };
-constexpr auto names_of(Like) { return std::to_array<std::string_view>({"fabricbench", "nccl-tests"}); }
+enum class ReferenceTool { kFabricbench, kNcclTests };
+constexpr auto names_of(ReferenceTool) { return std::to_array<std::string_view>({"fabricbench", "nccl-tests"}); }
 enum class Order { kInterleaved, kSequential };
 constexpr auto names_of(Order) { return std::to_array<std::string_view>({"interleaved", "sequential"}); }
 /// What a rank that is stuck does before the job ends.
@@ -42,13 +42,13 @@ enum class MemoryKind { kAuto, kHost, kHugePages, kCuda };
 enum class Registration { kNone = 0, kLocal = 1, kSymmetric = 2 };
 
 /// The endpoints of a sweep over pairs.
-enum class Level {
+enum class EndpointLevel {
   kAuto,  ///< hosts, or ranks where there is one host
   kHost,  ///< the first rank of each host
   kRank,
   kGpu  ///< ranks, each with a GPU
 };
-constexpr auto names_of(Level) { return std::to_array<std::string_view>({"auto", "host", "rank", "gpu"}); }
+constexpr auto names_of(EndpointLevel) { return std::to_array<std::string_view>({"auto", "host", "rank", "gpu"}); }
 
 inline constexpr int kAllRoots = -1;
 
@@ -79,7 +79,7 @@ struct Options {
   std::int64_t warmup = 3;
   std::int64_t cycles = 1;  ///< 0: endless
   Timing timing = Timing::kPipelined;
-  Like like = Like::kFabricbench;
+  ReferenceTool like = ReferenceTool::kFabricbench;
   std::int64_t epochs = 9;
   double target_precision_percent = 2.5;
   Seconds time_budget = 1;
@@ -107,7 +107,7 @@ struct Options {
   std::int64_t streams = 1;  ///< TCP connections between two ranks
   std::string interface;     ///< name or address of the TCP interface; empty: the one that reaches the peer
   ScheduleKind schedule = ScheduleKind::kCircle;
-  Level level = Level::kAuto;
+  EndpointLevel level = EndpointLevel::kAuto;
   std::int64_t rounds = 0;      ///< maximum number of rounds of a sweep; 0: all
   std::int64_t concurrent = 0;  ///< maximum number of pairs measured at the same time; 0: no limit
   bool find = false;            ///< whether to plan rounds one by one until the slow hosts are known

@@ -1,20 +1,18 @@
 #include "common/core/outlier_detection.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench {
 namespace {
 
-constexpr double kFloor = 0.1;            // share of the others' median; machines differ by less than this anyway
-constexpr double kDeviations = 4;         // standard deviations beyond chance
-constexpr double kSigmaOfMad = 1.4826;    // of a normal distribution: standard deviation over median absolute deviation
+constexpr OutlierBounds kBounds{0.1, 4};  // shares of the others' median; machines differ by less than a tenth anyway
 constexpr std::size_t kLeastToBlame = 3;  // of two that differ, either may be the slow one
 
 /// The contenders of one comparison, including the one that is compared.
@@ -31,11 +29,7 @@ class Peers {
   void conclude() {
     std::sort(sorted_.begin(), sorted_.end());
     const double centre = median(sorted_);
-    std::vector<double> deviations;
-    deviations.reserve(sorted_.size());
-    for (const double rate : sorted_) deviations.push_back(std::abs(rate - centre));
-    const double spread = centre > 0 ? kSigmaOfMad * median(deviations) / centre : 0;
-    tolerance_ = std::max(kFloor, kDeviations * spread);
+    tolerance_ = kBounds.distance(centre > 0 ? deviation_about(sorted_, centre) / centre : 0);
   }
 
   [[nodiscard]] Comparison compare(const ComparedRate& each) const {
@@ -49,7 +43,7 @@ class Peers {
   }
 
  private:
-  [[nodiscard]] bool differ() const { return most_of_slower_ < sorted_.back() * (1 - kFloor); }
+  [[nodiscard]] bool differ() const { return most_of_slower_ < sorted_.back() * (1 - kBounds.least); }
 
   [[nodiscard]] double lower_median_without(double rate) const {
     const auto own = static_cast<std::size_t>(std::lower_bound(sorted_.begin(), sorted_.end(), rate) - sorted_.begin());
@@ -60,8 +54,19 @@ class Peers {
   std::vector<double> sorted_;
   double slower_ = std::numeric_limits<double>::infinity();  // the lowest rate
   double most_of_slower_ = 0;
-  double tolerance_ = kFloor;
+  double tolerance_ = kBounds.least;
 };
+
+/// The rank with most weight; empty if two are equal.
+std::optional<int> leader_of(const std::map<int, double>& weights) {
+  const auto most = std::max_element(weights.begin(), weights.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto have_most = std::count_if(weights.begin(), weights.end(), [&](const auto& each) {
+    constexpr double kRounding = 1e-9;
+    return each.second > most->second * (1 - kRounding);
+  });
+  return have_most == 1 ? std::optional(most->first) : std::nullopt;
+}
 
 using Key = std::pair<std::string, std::string>;  // kind and host; no host: all hosts
 
@@ -75,6 +80,11 @@ Comparison combined(const Comparison& own_host, Comparison all_hosts, bool sever
 }
 
 }  // namespace
+
+double median_of_others(std::vector<double> values, std::size_t place) {
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(place));
+  return median(values);
+}
 
 std::vector<Comparison> detect_outliers(std::span<const ComparedRate> compared) {
   std::map<Key, Peers> groups;
@@ -95,6 +105,24 @@ std::vector<Comparison> detect_outliers(std::span<const ComparedRate> compared) 
                                    groups.at({each.like, ""}).compare(each), several_hosts.count(each.like) > 0));
   }
   return comparisons;
+}
+
+void RankCounts::add(const Block& block, int rank, double weight) { weights_[block][rank] += weight; }
+
+std::optional<RankCounts::Leader> RankCounts::leader(std::int64_t ranks) const {
+  constexpr double kSignificance = 0.01;
+  std::map<int, std::int64_t> blocks_won;
+  for (const auto& block : weights_) {
+    if (const auto rank = leader_of(block.second)) ++blocks_won[*rank];
+  }
+  Leader leader{0, 0, static_cast<std::int64_t>(weights_.size())};
+  for (const auto& [rank, blocks] : blocks_won) {
+    if (blocks > leader.blocks) leader = {rank, blocks, leader.all_blocks};
+  }
+  if (ranks < 2 || leader.blocks == 0) return std::nullopt;
+  const auto count = static_cast<double>(ranks);
+  const double by_chance = count * binomial_tail(leader.all_blocks, 1 / count, leader.blocks);
+  return by_chance > kSignificance ? std::nullopt : std::optional(leader);
 }
 
 }  // namespace fabricbench

@@ -69,7 +69,7 @@ PatternTable PatternTable::rounding(DataType type, Reduction reduction, int rank
 
 /// Calls `action(offset, run)` for consecutive runs of the pattern that cover `bytes`.
 template <typename Action>
-void PatternTable::for_each_run(std::size_t bytes, PatternPlace place, Action action) const {
+void PatternTable::for_each_run(std::size_t bytes, PatternPosition place, Action action) const {
   for (std::size_t offset = 0; offset < bytes;) {
     const std::uint64_t left_in_period = pattern::kPeriod - place.position % pattern::kPeriod;
     const std::size_t length = std::min<std::size_t>(left_in_period * element_, bytes - offset);
@@ -80,13 +80,13 @@ void PatternTable::for_each_run(std::size_t bytes, PatternPlace place, Action ac
   }
 }
 
-void PatternTable::fill(std::span<std::byte> buffer, PatternPlace place) const {
+void PatternTable::fill(std::span<std::byte> buffer, PatternPosition place) const {
   for_each_run(buffer.size(), place, [&](std::size_t offset, std::span<const std::byte> run) {
     std::memcpy(buffer.data() + offset, run.data(), run.size());
   });
 }
 
-std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, PatternPlace place) const {
+std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, PatternPosition place) const {
   Mismatch found;
   for_each_run(buffer.size(), place, [&](std::size_t offset, std::span<const std::byte> run) {
     if (std::memcmp(buffer.data() + offset, run.data(), run.size()) != 0) {
@@ -97,7 +97,7 @@ std::optional<Mismatch> PatternTable::check(std::span<const std::byte> buffer, P
   return found;
 }
 
-std::span<const std::byte> PatternTable::element(PatternPlace place, std::uint64_t offset) const {
+std::span<const std::byte> PatternTable::element(PatternPosition place, std::uint64_t offset) const {
   return two_periods().subspan(pattern::slot(place.position + offset, place.shift) * element_, element_);
 }
 
@@ -117,7 +117,7 @@ std::string element_text(DataType type, const std::byte* element) {
 
 SeenBits::SeenBits(DataType type) : flags_(std::size_t{2} * 8 * facts(type).size) {}
 
-void SeenBits::add(const PatternTable& table, PatternPlace place, std::uint64_t elements) {
+void SeenBits::add(const PatternTable& table, PatternPosition place, std::uint64_t elements) {
   std::uint64_t zeros = 0;
   std::uint64_t ones = 0;
   for (std::uint64_t i = 0; i < std::min(elements, pattern::kPeriod); ++i) {

@@ -22,7 +22,7 @@ struct Mismatch {
 
 /// The start of a buffer in the pattern: the position of its first element in the message, and the shift of the data's
 /// source (pattern::source_shift).
-struct PatternPlace {
+struct PatternPosition {
   std::uint64_t position = 0;
   std::uint64_t shift = 0;
 };
@@ -41,22 +41,22 @@ class PatternTable {
   static PatternTable rounding(DataType type, Reduction reduction, int rank, int ranks);
 
   /// Fills the whole of `buffer`, which holds whole elements, with the pattern from `place` on.
-  void fill(std::span<std::byte> buffer, PatternPlace place) const;
+  void fill(std::span<std::byte> buffer, PatternPosition place) const;
 
   /// Compares the whole of `buffer` with the pattern from `place` on, bit by bit.
-  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, PatternPlace place) const;
+  [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, PatternPosition place) const;
 
   [[nodiscard]] DataType type() const { return type_; }
   /// Two periods in a row, so that every rotation is contiguous: element s belongs to slot s.
   [[nodiscard]] std::span<const std::byte> two_periods() const { return two_periods_; }
   /// The element at `offset` elements behind `place`.
-  [[nodiscard]] std::span<const std::byte> element(PatternPlace place, std::uint64_t offset) const;
+  [[nodiscard]] std::span<const std::byte> element(PatternPosition place, std::uint64_t offset) const;
 
  private:
   template <typename Value>
   PatternTable(DataType type, Value value);
   template <typename Action>
-  void for_each_run(std::size_t bytes, PatternPlace place, Action action) const;
+  void for_each_run(std::size_t bytes, PatternPosition place, Action action) const;
 
   DataType type_;
   std::size_t element_;  // bytes of one element
@@ -73,7 +73,7 @@ class SeenBits {
   explicit SeenBits(DataType type);
 
   /// Adds the elements of a buffer that begins at `place` of the pattern: `elements`, of which one period is enough.
-  void add(const PatternTable& table, PatternPlace place, std::uint64_t elements);
+  void add(const PatternTable& table, PatternPosition place, std::uint64_t elements);
 
   /// For each bit, 1 if it was seen as 0, and 1 if it was seen as 1. The flags of several objects combine by their
   /// maximum.

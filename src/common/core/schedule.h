@@ -1,3 +1,4 @@
+// Which pairs are measured in which round: how many at a time, in which order, and how often.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "common/core/names.h"
+#include "common/core/pairs.h"
 
 namespace fabricbench {
 
@@ -18,11 +20,8 @@ enum class ScheduleKind {
 };
 constexpr auto names_of(ScheduleKind) { return std::to_array<std::string_view>({"circle", "shift", "random"}); }
 
-/// Two endpoints that are measured with each other. The first is the one that sends where only one does.
-struct Meeting {
-  int first = 0;
-  int second = 0;
-};
+/// Two endpoints that are measured with each other.
+using Meeting = Pair;
 
 /// What a schedule is to be. Nothing in it is negative.
 struct SchedulePlan {
@@ -70,5 +69,12 @@ class Schedule {
   int meetings_ = 0;               // in a whole round
   int parts_ = 1;                  // of a whole round
 };
+
+/// Divides pairs into rounds of pairs that are measured at the same time. Returns the numbers of each round's pairs,
+/// ascending. No two pairs of a round have a rank in common, and a round has at most `concurrent` pairs (0: no limit).
+/// The first round begins with pair 0. Every pair is in one round. `pairs` must either have no rank in common, and then
+/// keep their order, or be all pairs that `ranks` ranks can form.
+[[nodiscard]] std::vector<std::vector<int>> rounds_of(const std::vector<Pair>& pairs, int ranks,
+                                                      std::int64_t concurrent);
 
 }  // namespace fabricbench

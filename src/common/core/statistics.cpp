@@ -131,6 +131,13 @@ double median(std::span<const double> values) {
   return (*std::max_element(copy.begin(), middle) + *middle) / 2;
 }
 
+double deviation_about(std::span<const double> values, double centre) {
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) distances.push_back(std::abs(value - centre));
+  return kDeviationsPerMad * median(distances);
+}
+
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -46,6 +46,12 @@ void append_by_rank(const std::vector<std::vector<Seconds>>& more, std::vector<s
 /// The middle value, or the mean of the two middle values. `values` is not empty and may be in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
+/// 1 / Phi^-1(3/4): the median absolute deviation times this is the standard deviation of normal noise.
+inline constexpr double kDeviationsPerMad = 1.4826;
+
+/// The standard deviation of values around `centre`, from the median of their absolute deviations. Not of no values.
+[[nodiscard]] double deviation_about(std::span<const double> values, double centre);
+
 /// The arithmetic mean. `values` is not empty.
 [[nodiscard]] double mean(std::span<const double> values);
 

@@ -96,21 +96,21 @@ std::uint64_t Traffic::elements(int from, int to, int ranks, Bytes part_bytes, B
   return (bytes - bytes % kAlignment) / element_bytes;
 }
 
-Exchange Traffic::exchange(int rank, int ranks, Bytes part_bytes, Bytes element_bytes) const {
-  Exchange exchange;
+AllToAllVCounts Traffic::counts(int rank, int ranks, Bytes part_bytes, Bytes element_bytes) const {
+  AllToAllVCounts counts;
   for (int peer = 0; peer < ranks; ++peer) {
-    exchange.send_counts.push_back(elements(rank, peer, ranks, part_bytes, element_bytes));
-    exchange.recv_counts.push_back(elements(peer, rank, ranks, part_bytes, element_bytes));
+    counts.send_counts.push_back(elements(rank, peer, ranks, part_bytes, element_bytes));
+    counts.recv_counts.push_back(elements(peer, rank, ranks, part_bytes, element_bytes));
   }
-  exchange.send_offsets.resize(exchange.send_counts.size());
-  exchange.recv_offsets.resize(exchange.recv_counts.size());
-  std::exclusive_scan(exchange.send_counts.begin(), exchange.send_counts.end(), exchange.send_offsets.begin(),
+  counts.send_offsets.resize(counts.send_counts.size());
+  counts.recv_offsets.resize(counts.recv_counts.size());
+  std::exclusive_scan(counts.send_counts.begin(), counts.send_counts.end(), counts.send_offsets.begin(),
                       std::uint64_t{0});
-  std::exclusive_scan(exchange.recv_counts.begin(), exchange.recv_counts.end(), exchange.recv_offsets.begin(),
+  std::exclusive_scan(counts.recv_counts.begin(), counts.recv_counts.end(), counts.recv_offsets.begin(),
                       std::uint64_t{0});
   // By distance, all ranks have the same total.
-  exchange.busiest = rows_ > 0 ? busiest_ / element_bytes : exchange.send_offsets.back() + exchange.send_counts.back();
-  return exchange;
+  counts.busiest = rows_ > 0 ? busiest_ / element_bytes : counts.send_offsets.back() + counts.send_counts.back();
+  return counts;
 }
 
 }  // namespace fabricbench

@@ -31,7 +31,7 @@ class Traffic {
   [[nodiscard]] std::uint64_t elements(int from, int to, int ranks, Bytes part_bytes, Bytes element_bytes) const;
 
   /// The whole exchange as `rank` sees it.
-  [[nodiscard]] Exchange exchange(int rank, int ranks, Bytes part_bytes, Bytes element_bytes) const;
+  [[nodiscard]] AllToAllVCounts counts(int rank, int ranks, Bytes part_bytes, Bytes element_bytes) const;
 
  private:
   double spread_ = 1;

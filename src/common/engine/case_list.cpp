@@ -94,7 +94,7 @@ void note_steps(const Test& test, const Options& options, std::vector<std::strin
   if (has_step && sizes.step_factor <= 1 && sizes.min_bytes == sizes.max_bytes) {
     notices.push_back(fmt::format("Not used: {}, since there is one size", given_of(options, {"stepbytes"})));
   }
-  const bool may_expect_steps = test.traits().figure == Figure::kCollective && !has_step && !has_factor;
+  const bool may_expect_steps = test.traits().row_kind == RowKind::kCollective && !has_step && !has_factor;
   if (may_expect_steps && sizes.step_factor > 1 && sizes.max_bytes > sizes.min_bytes) {
     notices.push_back(fmt::format("Sizes double; for nccl-tests' steps of {} add -i {}",
                                   readable_bytes(sizes.step_bytes), exact_bytes(sizes.step_bytes)));
@@ -118,11 +118,11 @@ void adapt_options(const Test& test, Options& options, std::vector<std::string>&
     note_steps(test, options, notices);
   }
   if (!test.traits().has_root) options.root = 0;
-  if (is_of_pairs(test.traits().figure)) {
+  if (is_of_pairs(test.traits().row_kind)) {
     options.split = options.gpus > 1 ? "DIV 1" : "DIV 2";  // members are ordered pair by pair
     if (test.windows() != nullptr) options.aggregated = first_window(test, options);
     // The first rank times latencies and one-way windows, as in OSU and perftest.
-    if (test.traits().figure != Figure::kBothWays) options.average = RankAggregate::kRank0;
+    if (test.traits().row_kind != RowKind::kBothWays) options.average = RankAggregate::kRank0;
   }
   if (test.in_place({}, {})) return;
   if (options.placement == Placement::kIn) {

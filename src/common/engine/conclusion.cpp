@@ -59,12 +59,12 @@ bool is_required(const Options& options) {
 }
 
 bool is_one_group(const Context& context) {
-  return context.figure == Figure::kCollective && context.groups.size() == 1;
+  return context.row_kind == RowKind::kCollective && context.groups.size() == 1;
 }
 
 /// The pair, or one of several groups, at the beginning of a sentence.
 std::string named_group(const Context& context, int group) {
-  if (context.figure != Figure::kCollective) return named_pair(context, group);
+  if (context.row_kind != RowKind::kCollective) return named_pair(context, group);
   if (is_one_group(context)) return "The operation";
   const GroupFacts& facts = context.groups[static_cast<std::size_t>(group)];
   return fmt::format("Group {} (ranks {}; hosts {})", group, facts.ranks, facts.hosts);
@@ -97,12 +97,12 @@ class Judge {
   void judge_bandwidth() {
     const double required = context_.options.min_bandwidth_gb_per_s;
     if (required <= 0) return;
-    if (context_.figure == Figure::kLatency) {
+    if (context_.row_kind == RowKind::kLatency) {
       not_judged_.emplace_back("--min-bw is for programs that end in _bw; use --max-lat with this one");
       return;
     }
     if (totals_.measurements() == 0) return;
-    const bool like_nccl_tests = context_.options.like == Like::kNcclTests;
+    const bool like_nccl_tests = context_.options.like == ReferenceTool::kNcclTests;
     const double least = like_nccl_tests ? kTolerated * required : required;
     const int group = totals_.slowest_group();
     const double average = totals_.average_busbw(group) / 1e9;
@@ -116,13 +116,13 @@ class Judge {
       return;
     }
     too_slow_.push_back(fmt::format("The average{}{}, {:.4g} GB/s, is below {}{} GB/s, which --min-bw requires",
-                                    context_.figure == Figure::kCollective ? " busbw" : "", of_group, average,
+                                    context_.row_kind == RowKind::kCollective ? " busbw" : "", of_group, average,
                                     like_nccl_tests ? fmt::format("{} of ", kTolerated) : "", required));
   }
 
   void judge_latency() {
     if (required_.max_latency <= 0) return;
-    if (context_.figure != Figure::kLatency) {
+    if (context_.row_kind != RowKind::kLatency) {
       not_judged_.emplace_back("--max-lat is for programs that end in _lat; use --min-bw with this one");
       return;
     }
@@ -134,7 +134,7 @@ class Judge {
 
   void judge_share_of_rate() {
     if (required_.percent_of_rate <= 0) return;
-    if (context_.figure == Figure::kLatency) {
+    if (context_.row_kind == RowKind::kLatency) {
       not_judged_.emplace_back("--percent-of-rate is for programs that end in _bw; use --max-lat with this one");
       return;
     }
@@ -226,7 +226,7 @@ void note_ranks(const Totals& totals, const Context& context, int group, std::ve
   if (slowest && !lacks_processors && ranks.contains(slowest->leader.rank)) {
     notes.push_back(text_of(*slowest, *ranks.at(slowest->leader.rank), ranks.size(), blocks));
   }
-  if (context.figure != Figure::kCollective) return;  // of a pair, one side may well sleep while the other works
+  if (context.row_kind != RowKind::kCollective) return;  // of a pair, one side may well sleep while the other works
   const auto stopped = totals.stopped_rank(group, count);
   if (stopped && ranks.contains(stopped->leader.rank)) {
     notes.push_back(text_of(*stopped, "was stopped or asleep", *ranks.at(stopped->leader.rank), blocks));
@@ -277,7 +277,7 @@ std::vector<std::string> notes_of(const Totals& totals, const Context& context) 
         totals.below_resolution(), totals.measurements(), readable_seconds(totals.coarsest_resolution())));
   }
   if (std::string line = totals.checked_line(); !line.empty()) notes.push_back(std::move(line));
-  if (context.figure != Figure::kCollective) return notes;  // the table of pairs has these figures
+  if (context.row_kind != RowKind::kCollective) return notes;  // the table of pairs has these figures
   if (std::string line = totals.checked_bits_line(); !line.empty()) notes.push_back(std::move(line));
   for (std::string& line : totals.repeatability()) notes.push_back(std::move(line));
   const int groups = static_cast<int>(context.groups.size());
@@ -313,7 +313,7 @@ std::vector<std::string> slow_memory(const Totals& totals, const Context& contex
 std::vector<std::string> wrong_rates(const Totals& totals, const Context& context) {
   constexpr std::size_t kMostLines = 16;
   std::vector<std::string> lines;
-  if (context.figure == Figure::kLatency) return lines;
+  if (context.row_kind == RowKind::kLatency) return lines;
   for (int pair = 0; pair < static_cast<int>(context.groups.size()); ++pair) {
     if (!has_wrong_rate(totals, context, pair)) continue;
     const GroupFacts& facts = context.groups[static_cast<std::size_t>(pair)];
@@ -322,7 +322,7 @@ std::vector<std::string> wrong_rates(const Totals& totals, const Context& contex
         "{} had {:.4g} GB/s in one direction at {} bytes, which is more than the {:.4g} GB/s of {}: its rate is wrong "
         "(drivers report 4X QDR for modes that they do not know, and bonds differ), or the data did not cross the "
         "port; %rate is unknown",
-        named_pair(context, pair), one_way(context.figure, most->algbw) / 1e9, most->size, facts.wire_rate / 1e9,
+        named_pair(context, pair), one_way(context.row_kind, most->algbw) / 1e9, most->size, facts.wire_rate / 1e9,
         facts.wire_rate_source));
   }
   return shortened(std::move(lines), kMostLines, "more pairs faster than the rate of their ports");

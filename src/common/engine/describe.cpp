@@ -56,14 +56,15 @@ struct OfSession {
 };
 
 /// The ranks of all processes, of which each has `local_ranks`.
-std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int local_ranks, const OfSession& session) {
+std::vector<RankFacts> describe_all(const Team& team, const ProcessLocation& location, int local_ranks,
+                                    const OfSession& session) {
   std::vector<RankFacts> own(static_cast<std::size_t>(local_ranks));
   for (int local = 0; local < local_ranks; ++local) {
     RankFacts& rank = own[static_cast<std::size_t>(local)];
     rank.rank = team.process_in_job() * local_ranks + local;
-    rank.local_rank = placed.local_process * local_ranks + local;
+    rank.local_rank = location.local_process * local_ranks + local;
     rank.pid = getpid();
-    rank.host = placed.host;
+    rank.host = location.host;
     rank.processor = host::processor_model();
     rank.binding = host::current_binding();
     rank.group = team.group_number();
@@ -72,7 +73,7 @@ std::vector<RankFacts> describe_all(const Team& team, const Placed& placed, int 
     rank.reader_round_trip = session.path.reader_round_trip;
     rank.obstacles = session.path.obstacles;
     rank.host_memory_rate = session.path.host_memory_rate;
-    rank.processes_on_host = placed.local_processes;
+    rank.processes_on_host = location.local_processes;
     rank.processors_on_host = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   }
   return gather_lists_on_first(team.world(), own);
@@ -124,30 +125,31 @@ std::vector<std::string> distinct_hosts(const std::string& first, const std::str
   return first == second ? std::vector{first} : std::vector{first, second};
 }
 
-Context context_of(const mpi::Communicator& world, const Job& job, const Options& options, const Placed& placed) {
+Context context_of(const mpi::Communicator& world, const Job& job, const Options& options,
+                   const ProcessLocation& location) {
   Context context;
   context.program = job.program.name;
   context.command_line = job.command_line;
   context.options = options;
   context.option_values = option_values(job.program, options);
   context.launcher = mpi::launch_from_environment().variable;
-  context.hosts = placed.hosts;
-  if (options.keeps_records()) context.host_facts = describe_hosts(world, placed);
+  context.hosts = location.hosts;
+  if (options.keeps_records()) context.host_facts = describe_hosts(world, location);
   context.environment = host::communication_variables();
   context.timer_cost = timer_cost();
   context.started = std::time(nullptr);
   return context;
 }
 
-std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session,
+std::vector<RankFacts> describe_ranks(const Team& team, const ProcessLocation& location, const Session& session,
                                       const Sessions& sessions) {
-  return describe_all(team, placed, session.local_ranks(),
+  return describe_all(team, location, session.local_ranks(),
                       {sessions.describe_gpus(session.devices()), session.memory_path()});
 }
 
-std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed, std::vector<GpuFacts> gpus,
+std::vector<RankFacts> describe_processes(const Team& team, const ProcessLocation& location, std::vector<GpuFacts> gpus,
                                           int local_ranks) {
-  return describe_all(team, placed, local_ranks, {.gpus = std::move(gpus)});
+  return describe_all(team, location, local_ranks, {.gpus = std::move(gpus)});
 }
 
 std::vector<GroupFacts> describe_groups(const std::vector<RankFacts>& ranks) {
@@ -188,14 +190,14 @@ void describe_ports(const LocalPort& first, const LocalPort& second, GroupFacts&
   pair.wire_rate_source = slower.rate_source;
 }
 
-std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed) {
+std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const ProcessLocation& location) {
   std::vector<HostFacts> own;
-  if (placed.local_process == 0) own.push_back(describe_host(placed.host));
+  if (location.local_process == 0) own.push_back(describe_host(location.host));
   return gather_lists_on_first(world, own);
 }
 
 void describe_traffic(const Test& test, Context& context) {
-  const bool of_pairs = is_of_pairs(context.figure);
+  const bool of_pairs = is_of_pairs(context.row_kind);
   const Counts groups_on = groups_on_hosts(context);
   const Counts ranks_on = ranks_on_hosts(context);
   for (std::size_t number = 0; number < context.groups.size(); ++number) {

@@ -17,14 +17,14 @@ class Sessions;
 /// The part of the context that all programs have: command line, options, hosts, environment, and the time of this
 /// call. Collective over `world`, the processes that take part.
 [[nodiscard]] Context context_of(const mpi::Communicator& world, const Job& job, const Options& options,
-                                 const Placed& placed);
+                                 const ProcessLocation& location);
 
 /// Every rank of the job, in order. Collective; empty on processes other than the job's first.
-[[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const Placed& placed, const Session& session,
-                                                    const Sessions& sessions);
+[[nodiscard]] std::vector<RankFacts> describe_ranks(const Team& team, const ProcessLocation& location,
+                                                    const Session& session, const Sessions& sessions);
 
 /// The same for processes without a session: each has `local_ranks` ranks, the first of which have these GPUs.
-[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const Placed& placed,
+[[nodiscard]] std::vector<RankFacts> describe_processes(const Team& team, const ProcessLocation& location,
                                                         std::vector<GpuFacts> gpus = {}, int local_ranks = 1);
 
 /// The ranks and hosts of each group, by group, from the result of `describe_ranks`.
@@ -40,7 +40,7 @@ void describe_ports(const LocalPort& first, const LocalPort& second, GroupFacts&
 
 /// Each host's kernel, processor, NUMA nodes and network devices, as its first process sees them. Collective;
 /// empty on processes other than the job's first.
-[[nodiscard]] std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const Placed& placed);
+[[nodiscard]] std::vector<HostFacts> describe_hosts(const mpi::Communicator& world, const ProcessLocation& location);
 
 /// Adds to each group of `context` how its bus bandwidth follows from the rate of its links: of the NICs of a host, or
 /// on one host of the NVLinks of a GPU. Groups that run at the same time share the NICs of their hosts.

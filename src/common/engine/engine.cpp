@@ -10,8 +10,8 @@
 
 #include "common/core/version.h"
 #include "common/engine/conclusion.h"
+#include "common/host/crash_message.h"
 #include "common/host/identity.h"
-#include "common/host/last_words.h"
 #include "common/mpi/environment.h"
 #include "common/options/arguments.h"
 #include "common/options/command_line.h"
@@ -205,7 +205,7 @@ int run(const Program& program, const Agree& agree, const MakeJudges& make_judge
   const Start start{program, make_judges, argc, argv, mpi::launch_from_environment()};
   const auto rank = static_cast<int>(start.launch.rank);
   const std::string name = host::name_of_process(rank, host::host_name());
-  say_last_words_as(fmt::format("{}: {}", program.name, name));
+  set_crash_message(fmt::format("{}: {}", program.name, name));
   Outputs outputs;
   std::optional<Watchdog> watchdog;
   try {

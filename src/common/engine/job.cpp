@@ -40,7 +40,7 @@ void call_roll(const mpi::Communicator& world, Watchdog& watchdog) {
 }
 
 std::int64_t max_at_rest(const mpi::Communicator& group, Heartbeat& heartbeat, std::int64_t value) {
-  const Rest rest(heartbeat);
+  const IdleWait idle_wait(heartbeat);
   return group.max_asleep(value, [&heartbeat] { heartbeat.wait_on(); });
 }
 

@@ -15,7 +15,7 @@
 namespace fabricbench {
 
 /// Makes the sinks that judge a run of this kind as its options ask for: they may change its exit status. Throws Error.
-using MakeJudges = std::function<std::vector<std::unique_ptr<Sink>>(Figure, const Options&)>;
+using MakeJudges = std::function<std::vector<std::unique_ptr<Sink>>(RowKind, const Options&)>;
 
 /// The facts on which all processes of a launch agree before set-up.
 struct Job {

@@ -68,10 +68,10 @@ class RoundWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     failure_notice_.emplace(world());
-    placed_ = place_processes(world());
-    placed_.kept_gpus = keep_gpus(world(), job().world.rank(), sessions_, job().options);
+    location_ = locate_processes(world());
+    location_.reserved_gpus = reserve_gpus(world(), job().world.rank(), sessions_, job().options);
     set_up_round(plan_.rounds.front());
-    outputs = open_outputs(world(), test_.traits().figure, job().options, job().make_judges);
+    outputs = open_outputs(world(), test_.traits().row_kind, job().options, job().make_judges);
     if (world().is_root()) totals_.emplace(job().options);
     open_stage();
   }
@@ -81,14 +81,14 @@ class RoundWork final : public Work {
     context.program = job().program.name;  // all that processes need that join in a later round
     if (processes_) context = describe_run(*processes_, job(), test_, sessions_, *setup_);
     const Team team(world(), "", job().world.rank());
-    context.hosts = placed_.hosts;
-    context.ranks =
-        describe_processes(team, placed_, sessions_.describe_gpus(placed_.kept_gpus->devices), plan_.local_ranks);
+    context.hosts = location_.hosts;
+    context.ranks = describe_processes(team, location_, sessions_.describe_gpus(location_.reserved_gpus->devices),
+                                       plan_.local_ranks);
     context.groups.clear();
     const LocalPort own = sessions_.local_port();
     const std::vector<LocalPort> ports = gather_on_first(world(), own);
     context.wire_rate = -world().max(-own.rate);
-    if (job().options.keeps_records()) context.host_facts = describe_hosts(world(), placed_);
+    if (job().options.keeps_records()) context.host_facts = describe_hosts(world(), location_);
     context.seed = agreed_seed(world(), job().options);
     if (!world().is_root()) return context;
     context.clock_error = stage_->clock_error();
@@ -126,7 +126,7 @@ class RoundWork final : public Work {
     if (processes_) {
       try {
         setup_ = fabricbench::set_up(*processes_, job().world.rank(), test_, sessions_, job().options,
-                                     {round, placed_.kept_gpus, std::ssize(plan_.rounds)});
+                                     {round, location_.reserved_gpus, std::ssize(plan_.rounds)});
       } catch (const Error& error) {
         if (error.status() != ExitStatus::kUsage && error.status() != ExitStatus::kMissing) throw;
         problem = {error.status(), error.what()};
@@ -213,7 +213,7 @@ class RoundWork final : public Work {
   }
   /// Called in every round: a rank in several pairs has another session in each.
   [[nodiscard]] std::vector<RankFacts> describe_on_gpus() const {
-    std::vector<RankFacts> ranks = describe_ranks(*setup_->team, setup_->placed, *setup_->backend.session, sessions_);
+    std::vector<RankFacts> ranks = describe_ranks(*setup_->team, setup_->location, *setup_->backend.session, sessions_);
     for (RankFacts& facts : ranks) facts.group = round_[static_cast<std::size_t>(facts.group)];
     return ranks;
   }
@@ -231,7 +231,7 @@ class RoundWork final : public Work {
     }
     Ending told = ending;
     const int first_rank = job().world.rank() * plan_.local_ranks;
-    told.reason = fmt::format("{}: {}", host::name_of_process(first_rank, placed_.host), ending.reason);
+    told.reason = fmt::format("{}: {}", host::name_of_process(first_rank, location_.host), ending.reason);
     failure_notice_->tell(told);
   }
   /// Takes over a round's report, on the process that has the outputs.
@@ -239,7 +239,7 @@ class RoundWork final : public Work {
     for (const EpochRecord& record : report.epochs) outputs_->record(record);
     for (const Row& row : report.rows) {
       outputs_->record(row);
-      totals_->add(row, test_.traits().name, test_.traits().figure);
+      totals_->add(row, test_.traits().name, test_.traits().row_kind);
     }
     whole_.nics.add(report.nics);
     whole_.processors.add(report.processors);
@@ -269,7 +269,7 @@ class RoundWork final : public Work {
   PairPlan plan_;
   Test& test_;
   const Sessions& sessions_;
-  Placed placed_;
+  ProcessLocation location_;
   std::optional<FailureNotice> failure_notice_;
   Outputs* outputs_ = nullptr;  // of the run
 

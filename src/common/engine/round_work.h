@@ -33,10 +33,10 @@ struct RoundReport {
   std::vector<Row> rows;
 };
 
-template <typename Form, record::Of<RoundReport> Message>
-void describe(Form& form, Message& report) {
-  form.hidden(report.notices, report.remarks, report.memory_usage, report.nics, report.processors, report.on_gpus,
-              report.epochs, report.rows);
+template <typename Visitor, record::Of<RoundReport> Message>
+void describe(Visitor& visitor, Message& report) {
+  visitor.internal(report.notices, report.remarks, report.memory_usage, report.nics, report.processors, report.on_gpus,
+                   report.epochs, report.rows);
 }
 
 /// Replaces the outputs in all rounds but the first, and keeps the records until the process that has the outputs can

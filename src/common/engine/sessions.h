@@ -33,9 +33,9 @@ struct LocalPort {
   std::string rate_source{};  ///< `mlx5_0 port 1 of host a (its driver reports '400 Gb/sec (4X NDR)')`
 };
 
-template <typename Form, record::Of<LocalPort> Message>
-void describe(Form& form, Message& port) {
-  form.hidden(port.name, port.rate, port.rate_source);
+template <typename Visitor, record::Of<LocalPort> Message>
+void describe(Visitor& visitor, Message& port) {
+  visitor.internal(port.name, port.rate, port.rate_source);
 }
 
 /// Opens the sessions of a run.
@@ -48,17 +48,17 @@ class Sessions : public InterfaceBase {
   /// Chooses the devices of each process before any pair is set up, and takes pairs without a usable one out of the
   /// plan, with a notice. Collective over the job, including processes that are in no pair. Throws Error, the same on
   /// every process, also if no pair is left.
-  virtual void settle(const mpi::Communicator& /*job*/, PairPlan& /*plan*/, const Options& /*options*/) {}
-  /// The number of pairs that `settle` took out; the same on every process.
+  virtual void choose_device(const mpi::Communicator& /*job*/, PairPlan& /*plan*/, const Options& /*options*/) {}
+  /// The number of pairs that `choose_device` took out; the same on every process.
   [[nodiscard]] virtual std::int64_t left_out_pairs() const { return 0; }
-  /// The port that `settle` chose; without a name if it chose none.
+  /// The port that `choose_device` chose; without a name if it chose none.
   [[nodiscard]] virtual LocalPort local_port() const { return {}; }
   /// Why messages of this size cannot be carried; empty if they can.
   [[nodiscard]] virtual std::string why_not_size(Bytes /*size*/) const { return ""; }
   /// The GPUs that this process keeps for all rounds of pairs, which are set up one after the other. Collective over
   /// the team, the processes of all rounds. Throws Error.
-  [[nodiscard]] virtual KeptGpus keep_gpus(const Team& /*team*/, const Placed& /*placed*/,
-                                           const Options& /*options*/) const {
+  [[nodiscard]] virtual ReservedGpus reserve_gpus(const Team& /*team*/, const ProcessLocation& /*placed*/,
+                                                  const Options& /*options*/) const {
     return {};
   }
   /// What there is to know of GPUs by CUDA's numbers.
@@ -66,7 +66,7 @@ class Sessions : public InterfaceBase {
 
   /// Opens the session of this process's ranks for `test`. Collective over the team, which must outlive the session.
   /// Throws Error, the same on every process: usage, or missing if something that was asked for does not exist.
-  [[nodiscard]] virtual BackendChoice open(const Team& team, const Placed& placed, const Options& options,
+  [[nodiscard]] virtual BackendChoice open(const Team& team, const ProcessLocation& location, const Options& options,
                                            const Test& test) const = 0;
 };
 

@@ -52,10 +52,10 @@ bool takes_standard_output(const Options& options) {
   return std::find(named.begin(), named.end(), kStandardOutput) != named.end();
 }
 
-std::unique_ptr<Sink> table_of(Figure figure, const Options& options) {
+std::unique_ptr<Sink> table_of(RowKind row_kind, const Options& options) {
   OutputFile output = takes_standard_output(options) ? OutputFile::standard_error() : OutputFile::standard_output();
   const bool launched = !mpi::launch_from_environment().variable.empty();
-  return make_table(figure, options, std::move(output), wants_colour(launched));
+  return make_table(row_kind, options, std::move(output), wants_colour(launched));
 }
 
 void remove_made(const std::string& path) {
@@ -63,7 +63,7 @@ void remove_made(const std::string& path) {
 }
 
 /// Opens the outputs. Throws Error if one cannot be opened, and then removes the files that it has created.
-Outputs open_own_outputs(Figure figure, const Options& options, const MakeJudges& make_judges) {
+Outputs open_own_outputs(RowKind row_kind, const Options& options, const MakeJudges& make_judges) {
   std::vector<std::string> made;
   const auto open = [&](const std::string& path) {
     if (std::find(made.begin(), made.end(), path) != made.end()) {
@@ -79,12 +79,12 @@ Outputs open_own_outputs(Figure figure, const Options& options, const MakeJudges
   };
   try {
     Outputs outputs;
-    outputs.add(table_of(figure, options));
+    outputs.add(table_of(row_kind, options));
     if (!options.csv_file.empty()) outputs.add(std::make_unique<CsvSink>(open(options.csv_file)));
     if (const std::string& path = options.nccl_tests_json_file; !path.empty()) {
       outputs.add(std::make_unique<NcclTestsJsonSink>(open(path)));
     }
-    for (std::unique_ptr<Sink>& judge : make_judges(figure, options)) outputs.add(std::move(judge));
+    for (std::unique_ptr<Sink>& judge : make_judges(row_kind, options)) outputs.add(std::move(judge));
     if (const std::string& path = options.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
     }
@@ -233,7 +233,7 @@ bool is_bound_too_narrowly(int allowed, int on_host, int processes_here) {
   return allowed < kThreadsOnNccl && allowed < on_host / processes_here;
 }
 
-std::vector<std::string> placement_notices(const mpi::Communicator& world, const PlacementOfProcess& process) {
+std::vector<std::string> binding_notices(const mpi::Communicator& world, const ProcessCounts& process) {
   std::vector<std::string> notices;
   if (process.ranks == 1) {
     const bool alone = world.size() == 1;
@@ -314,16 +314,17 @@ MemoryPlan plan_memory(const Options& options, Bytes per_rank, Bytes pool) {
   return plan;
 }
 
-Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options,
+Outputs open_outputs(const mpi::Communicator& world, RowKind row_kind, const Options& options,
                      const MakeJudges& make_judges) {
-  return on_first_process(world, [&] { return open_own_outputs(figure, options, make_judges); });
+  return on_first_process(world, [&] { return open_own_outputs(row_kind, options, make_judges); });
 }
 
 /// Ranks take the GPUs of their host in the order of the job, whatever their order in `world`.
-KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions, const Options& options) {
+ReservedGpus reserve_gpus(const mpi::Communicator& world, int process, const Sessions& sessions,
+                          const Options& options) {
   const std::optional<mpi::Communicator> in_order = world.split(0, process);
   const Team team(*in_order, "", process);
-  return sessions.keep_gpus(team, place_processes(*in_order), options);
+  return sessions.reserve_gpus(team, locate_processes(*in_order), options);
 }
 
 Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sessions& sessions, Options options,
@@ -332,9 +333,9 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   adapt_options(test, options, setup.notices);
   setup.options = std::move(options);
   setup.team = std::make_unique<Team>(world, setup.options.split, process, round.pairs);
-  setup.placed = place_processes(world);
-  setup.placed.kept_gpus = round.gpus;
-  setup.backend = sessions.open(*setup.team, setup.placed, setup.options, test);
+  setup.location = locate_processes(world);
+  setup.location.reserved_gpus = round.gpus;
+  setup.backend = sessions.open(*setup.team, setup.location, setup.options, test);
   const Session& session = *setup.backend.session;
   note_session(setup);
   keep_to_most_bytes(setup);
@@ -351,9 +352,9 @@ Setup set_up(const mpi::Communicator& world, int process, Test& test, const Sess
   check_sizes(setup.options, setup.notices);
   setup.cases = list_all_cases(test, sessions, setup, combinations);
   share_quick_time(setup, round.steps);
-  add(setup.notices, placement_notices(world, {.ranks = setup.groups.smallest(),
-                                               .processes_here = setup.placed.local_processes,
-                                               .on_nccl = setup.backend.name == "nccl"}));
+  add(setup.notices, binding_notices(world, {.ranks = setup.groups.smallest(),
+                                             .processes_here = setup.location.local_processes,
+                                             .on_nccl = setup.backend.name == "nccl"}));
   return setup;
 }
 

@@ -25,15 +25,14 @@ inline constexpr std::string_view kUnbind =
     "start with mpirun --bind-to numa (or --bind-to none), or srun --cpu-bind=none";
 
 /// What the notices on placement need of this process.
-struct PlacementOfProcess {
+struct ProcessCounts {
   int ranks = 1;           ///< of the smallest group
   int processes_here = 1;  ///< of the job, on this host
   bool on_nccl = false;
 };
 
 /// Sentences on how ranks and processors fit together, the same on every process. Collective.
-[[nodiscard]] std::vector<std::string> placement_notices(const mpi::Communicator& world,
-                                                         const PlacementOfProcess& process);
+[[nodiscard]] std::vector<std::string> binding_notices(const mpi::Communicator& world, const ProcessCounts& process);
 
 /// Whether a process may use so few of its host's processors that NCCL's threads hinder each other: below four (its own
 /// thread, and two or three of NCCL), though its share of the host has more. Open MPI binds the ranks of a job of two
@@ -63,7 +62,7 @@ struct MemoryPlan {
 struct Setup {
   Options options;
   std::unique_ptr<Team> team;
-  Placed placed;
+  ProcessLocation location;
   BackendChoice backend;
   GroupSizes groups;
   std::vector<CaseList> cases;  ///< of each datatype, reduction and root
@@ -73,20 +72,20 @@ struct Setup {
 
 /// The table, the requested files and the judges, on the first process. Collective. Throws UsageError if a file cannot
 /// be created.
-[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, Figure figure, const Options& options,
+[[nodiscard]] Outputs open_outputs(const mpi::Communicator& world, RowKind row_kind, const Options& options,
                                    const MakeJudges& make_judges);
 
 /// The facts about the whole run that the set-up of one round of pairs needs.
 struct RoundOfRun {
-  std::vector<int> pairs{};        ///< the numbers of the round's pairs in reports
-  std::optional<KeptGpus> gpus{};  ///< see Placed
-  std::int64_t steps = 1;          ///< how often the cases are measured, one time after the other
+  std::vector<int> pairs{};            ///< the numbers of the round's pairs in reports
+  std::optional<ReservedGpus> gpus{};  ///< see ProcessLocation
+  std::int64_t steps = 1;              ///< how often the cases are measured, one time after the other
 };
 
 /// The GPUs that this process keeps for all rounds, which are set up one after the other. Collective over `world`, the
 /// processes of all rounds. Throws Error.
-[[nodiscard]] KeptGpus keep_gpus(const mpi::Communicator& world, int process, const Sessions& sessions,
-                                 const Options& options);
+[[nodiscard]] ReservedGpus reserve_gpus(const mpi::Communicator& world, int process, const Sessions& sessions,
+                                        const Options& options);
 
 /// Sets up everything but the outputs. Collective over `world`, which must outlive the result. `process`: this
 /// process's number in the job. Throws Error, the same on every process.

@@ -27,7 +27,8 @@ void describe_all_ports(const mpi::Communicator& world, const LocalPort& own, Co
 /// What the watchdog says of this process, which it calls by its first rank and its host.
 Watched watched(const Setup& setup, const Outputs& outputs) {
   const int first_rank = setup.team->process_in_job() * setup.backend.session->local_ranks();
-  return {host::name_of_process(first_rank, setup.placed.host), 0, [&setup] { return setup.backend.session->state(); },
+  return {host::name_of_process(first_rank, setup.location.host), 0,
+          [&setup] { return setup.backend.session->state(); },
           [&outputs](const std::string& reason) { abandon(outputs, ExitStatus::kTimeout, reason); }};
 }
 
@@ -73,14 +74,14 @@ Ending StageEnding::whole() && {
 
 Context describe_run(const mpi::Communicator& world, const Job& job, const Test& test, const Sessions& sessions,
                      const Setup& setup) {
-  Context context = context_of(world, job, setup.options, setup.placed);
-  context.figure = test.traits().figure;
+  Context context = context_of(world, job, setup.options, setup.location);
+  context.row_kind = test.traits().row_kind;
   context.backend = setup.backend.name;
   context.backend_reason = setup.backend.reason;
   context.library = setup.backend.session->library();
   context.nccl_version = setup.backend.session->nccl_version();
-  context.ranks = describe_ranks(*setup.team, setup.placed, *setup.backend.session, sessions);
-  context.groups = is_of_pairs(context.figure) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
+  context.ranks = describe_ranks(*setup.team, setup.location, *setup.backend.session, sessions);
+  context.groups = is_of_pairs(context.row_kind) ? describe_pairs(context.ranks) : describe_groups(context.ranks);
   describe_traffic(test, context);
   describe_all_ports(world, sessions.local_port(), context);
   context.left_out_pairs = sessions.left_out_pairs();
@@ -110,8 +111,8 @@ Run& Stage::begin(const Context& context) {
   const Ranks ranks{team.group().rank() * local, local, team.group().size() * local};
   workspace_.emplace(session, setup_.memory.pool_bytes, setup_.options.placement != Placement::kIn,
                      setup_.options.unalign, ranks);
-  nics_.emplace(team, setup_.placed, setup_.backend.name, setup_.options.interface);
-  processors_.emplace(team, setup_.placed, local, test_.traits().figure != Figure::kCollective);
+  nics_.emplace(team, setup_.location, setup_.backend.name, setup_.options.interface);
+  processors_.emplace(team, setup_.location, local, test_.traits().row_kind != RowKind::kCollective);
   return run_.emplace(Run{world_, test_, setup_, outputs_, context, job_.watchdog.heartbeat(), clock_, *workspace_,
                           *nics_, *processors_});
 }

@@ -27,12 +27,12 @@ class RowsWork final : public TestWork {
 
 std::unique_ptr<Work> agree_on_test(Job& job, Test& test, Sessions& sessions) {
   test.configure(job.options);
-  if (!is_of_pairs(test.traits().figure)) {
+  if (!is_of_pairs(test.traits().row_kind)) {
     return std::make_unique<RowsWork>(job, Members{.are_all = true}, test, sessions);
   }
   PairPlan plan = plan_pairs(job.world, sessions, job.options);
   check_rounds(plan, job.options);
-  sessions.settle(job.world, plan, job.options);
+  sessions.choose_device(job.world, plan, job.options);
   Members members = members_of(job.world, plan);
   if (plan.rounds.size() == 1) return std::make_unique<RowsWork>(job, std::move(members), test, sessions);
   return make_round_work(job, std::move(members), std::move(plan), test, sessions);
@@ -42,7 +42,7 @@ void TestWork::set_up(Outputs& outputs) {
   const RoundOfRun whole{.steps = steps()};
   setup_ = fabricbench::set_up(world(), job().world.rank(), test_, sessions_, std::move(job().options), whole);
   setup_.notices.insert(setup_.notices.begin(), notices_of_members().begin(), notices_of_members().end());
-  outputs = open_outputs(world(), test_.traits().figure, setup_.options, job().make_judges);
+  outputs = open_outputs(world(), test_.traits().row_kind, setup_.options, job().make_judges);
   stage_ = std::make_unique<Stage>(world(), job(), test_, setup_, outputs);
 }
 

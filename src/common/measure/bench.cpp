@@ -70,7 +70,7 @@ void Bench::measure_cases(const std::vector<Case>& cases) {
   }
 }
 
-std::string Bench::case_text(const Subject& subject) const { return describe(subject.which, test_.traits().figure); }
+std::string Bench::case_text(const Subject& subject) const { return describe(subject.which, test_.traits().row_kind); }
 
 bool Bench::is_stream() const { return test_.windows() != nullptr && test_.windows()->are_stream(); }
 
@@ -201,7 +201,7 @@ void Bench::plan(Subject& subject) {
   heartbeat_.enter_case(case_text(subject));
   plan.warmup = options_.warmup;
   plan.launches = options_.graph_launches;
-  plan.gapless = test_.traits().figure != Figure::kCollective;
+  plan.gapless = test_.traits().row_kind != RowKind::kCollective;
   if (options_.iterations && is_stream() && options_.has_given({"warmup_iters"})) {  // messages, as those of -n
     const std::int64_t window = subject.operation.aggregated();
     plan.warmup = (plan.warmup + window - 1) / window;
@@ -209,7 +209,7 @@ void Bench::plan(Subject& subject) {
   fit_into_places(subject);
   connect(subject);
   // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
-  const bool one_more = plan.warmup == 0 || options_.like == Like::kNcclTests;
+  const bool one_more = plan.warmup == 0 || options_.like == ReferenceTool::kNcclTests;
   if (options_.iterations && one_more) {
     meter_.run_untimed(subject.operation);
     check_if_all(subject, subject.operation.aggregated());
@@ -476,7 +476,7 @@ void Bench::report_rows(std::vector<Subject>& subjects) {
   for (const std::string& packed : team_.from_each_group(team_.group().is_root() ? record::pack(rows) : "")) {
     for (const Row& row : record::unpack<std::vector<Row>>(packed)) {
       outputs_.record(row);
-      if (totals_ != nullptr) totals_->add(row, test_.traits().name, test_.traits().figure);
+      if (totals_ != nullptr) totals_->add(row, test_.traits().name, test_.traits().row_kind);
     }
   }
 }

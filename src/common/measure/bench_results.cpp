@@ -76,7 +76,7 @@ Measurement Bench::conclude(Subject& subject) {
   measured.busbw = measured.algbw * test_.bus_factor(ranks);
   if (subject.has_directions) measured.directions = directions(measured);
   for (double& share : measured.queue_pairs) share *= measured.busbw;
-  if (test_.traits().figure != Figure::kCollective) {
+  if (test_.traits().row_kind != RowKind::kCollective) {
     measured.message_rate = arrived * algorithm_bandwidth(test_.counted_share(ranks), time);
   }
   const std::int64_t launches = std::max<std::int64_t>(subject.plan.launches, 1);
@@ -97,9 +97,9 @@ Measurement Bench::conclude(Subject& subject) {
 /// The part of a stream's messages that arrived: what is lost was carried by nobody. The sender is done with a datagram
 /// as soon as it has left. Of a latency, whose operations are two messages, 0 if none arrived, else 1.
 double Bench::arrived_share(const Subject& subject, const Measurement& measured) const {
-  const Figure figure = test_.traits().figure;
+  const RowKind row_kind = test_.traits().row_kind;
   if (!measured.lost) return 1;
-  const bool is_stream_of_them = figure == Figure::kBandwidth || figure == Figure::kBothWays;
+  const bool is_stream_of_them = row_kind == RowKind::kBandwidth || row_kind == RowKind::kBothWays;
   const double each = is_stream_of_them ? test_.counted_share(workspace_.ranks().all) : 2;
   const double sent = static_cast<double>(subject.timed) * each;
   const double share = std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));

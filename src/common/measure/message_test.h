@@ -35,7 +35,7 @@ class MessageTest : public Test {
 class PingPong : public MessageTest {
  public:
   explicit PingPong(std::string name)
-      : MessageTest({.name = std::move(name), .figure = Figure::kLatency, .messages_in_turn = 2}) {}
+      : MessageTest({.name = std::move(name), .row_kind = RowKind::kLatency, .messages_in_turn = 2}) {}
 
   /// Two stages, there and back, because one process may have both ranks.
   [[nodiscard]] int stages(int /*ranks*/) const final { return 2; }
@@ -53,7 +53,7 @@ class PingPong : public MessageTest {
 /// The first rank of a pair sends windows of messages, and the second answers each window with a message of one byte.
 class OneWay final : public MessageTest, private Windows {
  public:
-  explicit OneWay(std::string name) : MessageTest({.name = std::move(name), .figure = Figure::kBandwidth}) {}
+  explicit OneWay(std::string name) : MessageTest({.name = std::move(name), .row_kind = RowKind::kBandwidth}) {}
 
   [[nodiscard]] const Windows* windows() const override { return this; }
 
@@ -83,7 +83,7 @@ class OneWay final : public MessageTest, private Windows {
 /// Both ranks of a pair send windows of messages to each other at once.
 class BothWays final : public MessageTest, private Windows {
  public:
-  explicit BothWays(std::string name) : MessageTest({.name = std::move(name), .figure = Figure::kBothWays}) {}
+  explicit BothWays(std::string name) : MessageTest({.name = std::move(name), .row_kind = RowKind::kBothWays}) {}
 
   [[nodiscard]] const Windows* windows() const override { return this; }
   [[nodiscard]] double counted_share(int /*ranks*/) const override { return 2; }

@@ -21,7 +21,9 @@ constexpr std::int64_t kMostEstimateIterations = 4096;
 constexpr Seconds kLongOperation = 0.1;  // which is not warmed up more than once
 
 /// nccl-tests reads the host's clock after the final wait; only -I asks the device.
-bool times_on_host(const Options& options) { return options.like == Like::kNcclTests && !options.per_iteration; }
+bool times_on_host(const Options& options) {
+  return options.like == ReferenceTool::kNcclTests && !options.per_iteration;
+}
 
 }  // namespace
 

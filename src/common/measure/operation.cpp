@@ -72,8 +72,8 @@ void WrongData::add(const WrongData& other) {
   messages += other.messages;
 }
 
-std::string describe(const Case& which, Figure figure) {
-  if (is_of_pairs(figure)) return "messages of " + readable_bytes(which.size);
+std::string describe(const Case& which, RowKind row_kind) {
+  if (is_of_pairs(row_kind)) return "messages of " + readable_bytes(which.size);
   return fmt::format("{} {}{}{}, {}", readable_bytes(which.size), facts(which.datatype).name,
                      which.reduction == Reduction::kNone ? "" : fmt::format(" {}", name(which.reduction)),
                      which.root < 0 ? "" : fmt::format(" root {}", which.root),
@@ -95,7 +95,7 @@ Operation::Operation(const Test& test, Session& session, Workspace& workspace, c
       windows_(test.windows()) {
   for (int local = 0; local < workspace.ranks().local; ++local) ranks_.push_back(make_rank(local));
   for (LocalRank& rank : ranks_) {
-    rank.operands.exchange = rank.exchange ? &*rank.exchange : nullptr;
+    rank.operands.counts = rank.counts ? &*rank.counts : nullptr;
     rank.operands.receiving = receiving_.get();
   }
 }
@@ -108,8 +108,8 @@ Operation::LocalRank Operation::make_rank(int local_rank) {
                          .in_place = case_.in_place,
                          .element_bytes = element_,
                          .conventions = session_.conventions()};
-  LocalRank rank{&session_.backend(local_rank),      nullptr, workspace_.recv(local_rank).data(), 0, self,
-                 test_.exchange(case_.layout, self), {}};
+  LocalRank rank{&session_.backend(local_rank),    nullptr, workspace_.recv(local_rank).data(), 0, self,
+                 test_.counts(case_.layout, self), {}};
   if (case_.in_place) {
     const InPlace place = test_.in_place(case_.layout, self).value_or(InPlace{});
     rank.send = rank.recv + place.send_begin * element_;
@@ -159,12 +159,12 @@ std::vector<RankTraffic> Operation::traffic() const {
   std::vector<RankTraffic> traffic;
   for (int rank = 0; rank < workspace_.ranks().all; ++rank) {
     const Participant self{.rank = rank, .ranks = workspace_.ranks().all, .element_bytes = element_};
-    const auto exchange = test_.exchange(case_.layout, self);
-    if (!exchange) return {};
-    const auto sum = [this](const auto& counts) {
-      return element_ * std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    const auto counts = test_.counts(case_.layout, self);
+    if (!counts) return {};
+    const auto sum = [this](const auto& all) {
+      return element_ * std::accumulate(all.begin(), all.end(), std::uint64_t{0});
     };
-    traffic.push_back({sum(exchange->send_counts), sum(exchange->recv_counts)});
+    traffic.push_back({sum(counts->send_counts), sum(counts->recv_counts)});
   }
   return traffic;
 }
@@ -205,7 +205,7 @@ void Operation::finish_window() {
 std::optional<WrongData> Operation::check(std::int64_t starts) {
   WrongData found;
   int ranks = 0;
-  for (const LocalRank& rank : ranks_) rank.backend->settle();
+  for (const LocalRank& rank : ranks_) rank.backend->wait_for_remote_writes();
   for (int local = 0; local < workspace_.ranks().local; ++local) {
     const WrongData wrong = check_rank(local, starts);
     if (wrong.elements > 0) ++ranks;
@@ -416,7 +416,7 @@ std::vector<Operation::Fingerprint> Operation::run_on_rounding_input() {
   }
   start();
   wait();
-  for (const LocalRank& rank : ranks_) rank.backend->settle();
+  for (const LocalRank& rank : ranks_) rank.backend->wait_for_remote_writes();
   std::vector<Fingerprint> results;
   results.reserve(static_cast<std::size_t>(ranks.local));
   for (int local = 0; local < ranks.local; ++local) results.push_back(fingerprint(local));

@@ -31,7 +31,7 @@ struct Case {
 };
 
 /// Such as `64 KiB float sum, in place`, or between the two ranks of a pair `messages of 4 KiB`.
-[[nodiscard]] std::string describe(const Case& which, Figure figure);
+[[nodiscard]] std::string describe(const Case& which, RowKind row_kind);
 
 /// Wrong elements on one or more of a process's ranks; `first` is from the lowest of these.
 struct WrongData {
@@ -107,7 +107,7 @@ class Operation {
   /// Whether only windows complete.
   [[nodiscard]] bool is_windowed() const { return windows_ != nullptr; }
   /// Whether windows of both directions run at once.
-  [[nodiscard]] bool is_both_ways() const { return test_.traits().figure == Figure::kBothWays; }
+  [[nodiscard]] bool is_both_ways() const { return test_.traits().row_kind == RowKind::kBothWays; }
   /// The total time in which windows have received everything on this process's rank, since the last call.
   [[nodiscard]] Seconds take_receive_time() { return std::exchange(receiving_->total, 0); }
 
@@ -143,7 +143,7 @@ class Operation {
     std::byte* recv;
     std::uint64_t recv_begin;  // in elements, for the in-place form
     Participant self;
-    std::optional<Exchange> exchange;
+    std::optional<AllToAllVCounts> counts;
     Operands operands;
   };
 

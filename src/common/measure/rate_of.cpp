@@ -30,7 +30,7 @@ double rate_of(Session& session, const Test& test, std::span<const std::byte> se
                           .rank = pair.rank(),
                           .ranks = pair.size(),
                           .stage = 0,
-                          .exchange = nullptr,
+                          .counts = nullptr,
                           .receiving = &receiving};
   const Windows& of_test = *test.windows();
   const auto window = [&] {
@@ -48,7 +48,7 @@ double rate_of(Session& session, const Test& test, std::span<const std::byte> se
   std::vector<Seconds> times;
   times.reserve(static_cast<std::size_t>(windows));
   for (int i = 0; i < windows; ++i) times.push_back(window());
-  backend.settle();
+  backend.wait_for_remote_writes();
   // The rank that only receives may have nothing to wait for.
   const Seconds time = pair.max(median(times));
   return test.counted_share(pair.size()) * static_cast<double>(send.size()) * kMessages / time;

@@ -73,15 +73,15 @@ struct Operands {
   int root;
   int rank;
   int ranks;
-  int stage;                 ///< from 0; see Test::stages
-  const Exchange* exchange;  ///< null where the collective has none
-  ReceiveTime* receiving;    ///< windows in both directions: the time is added here
+  int stage;                      ///< from 0; see Test::stages
+  const AllToAllVCounts* counts;  ///< null where the collective has none
+  ReceiveTime* receiving;         ///< windows in both directions: the time is added here
 };
 
 /// The properties of a test that do not depend on the ranks, hosts and library.
 struct TestTraits {
   std::string name;  ///< as in the program's name without `_perf`
-  Figure figure = Figure::kCollective;
+  RowKind row_kind = RowKind::kCollective;
 
   // Of collectives:
   bool reduces = false;
@@ -134,7 +134,8 @@ class Test : public InterfaceBase {
   }
   /// The expected contents of a rank's receive buffer; empty if it receives nothing.
   [[nodiscard]] virtual std::vector<ExpectedBlock> expected(const Layout& layout, const Participant& self) const = 0;
-  [[nodiscard]] virtual std::optional<Exchange> exchange(const Layout& /*layout*/, const Participant& /*self*/) const {
+  [[nodiscard]] virtual std::optional<AllToAllVCounts> counts(const Layout& /*layout*/,
+                                                              const Participant& /*self*/) const {
     return std::nullopt;
   }
 

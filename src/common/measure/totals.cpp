@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 #include "common/core/wording.h"
 #include "common/measure/operation.h"
@@ -14,22 +13,11 @@
 namespace fabricbench {
 namespace {
 
-/// The rank with most weight; empty if two are equal.
-std::optional<int> leader_of(const std::map<int, double>& weights) {
-  const auto most = std::max_element(weights.begin(), weights.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto have_most = std::count_if(weights.begin(), weights.end(), [&](const auto& each) {
-    constexpr double kRounding = 1e-9;
-    return each.second > most->second * (1 - kRounding);
-  });
-  return have_most == 1 ? std::optional(most->first) : std::nullopt;
-}
-
 constexpr std::size_t kMostWrongLines = 20;
 constexpr std::size_t kMostUnrepeatedLines = 20;
 
-std::string label_of(const Row& row, bool in_place, Figure figure) {
-  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place}, figure);
+std::string label_of(const Row& row, bool in_place, RowKind row_kind) {
+  return describe(Case{row.size, {}, row.datatype, row.reduction, row.root, in_place}, row_kind);
 }
 
 /// Where epochs are added up: those of one pass over all sizes are near in time. -n has no epochs, but sizes.
@@ -38,12 +26,6 @@ RankCounts::Block block_of(const Row& row, std::int64_t epoch, const Options& op
   const std::int64_t kind = static_cast<std::int64_t>(row.datatype) * kKinds + static_cast<std::int64_t>(row.reduction);
   const std::int64_t root = row.root + 1;
   return {root * kKinds * kKinds + kind, options.iterations ? static_cast<std::int64_t>(row.size) : epoch};
-}
-
-/// The median of all values but that of `rank`; there are two values or more.
-double median_of_others(std::vector<double> values, std::size_t rank) {
-  values.erase(values.begin() + static_cast<std::ptrdiff_t>(rank));
-  return median(values);
 }
 
 /// The mean of a rank's values; 0 if there are none.
@@ -62,29 +44,11 @@ std::string two_digits(double value) {
 
 }  // namespace
 
-void RankCounts::add(const Block& block, int rank, double weight) { weights_[block][rank] += weight; }
-
-std::optional<RankCounts::Leader> RankCounts::leader(std::int64_t ranks) const {
-  constexpr double kSignificance = 0.01;
-  std::map<int, std::int64_t> blocks_won;
-  for (const auto& block : weights_) {
-    if (const auto rank = leader_of(block.second)) ++blocks_won[*rank];
-  }
-  Leader leader{0, 0, static_cast<std::int64_t>(weights_.size())};
-  for (const auto& [rank, blocks] : blocks_won) {
-    if (blocks > leader.blocks) leader = {rank, blocks, leader.all_blocks};
-  }
-  if (ranks < 2 || leader.blocks == 0) return std::nullopt;
-  const auto count = static_cast<double>(ranks);
-  const double by_chance = count * binomial_tail(leader.all_blocks, 1 / count, leader.blocks);
-  return by_chance > kSignificance ? std::nullopt : std::optional(leader);
-}
-
-void Totals::add(const Row& row, const std::string& test, Figure figure) {
+void Totals::add(const Row& row, const std::string& test, RowKind row_kind) {
   for (const bool in_place : {false, true}) {
     const auto& measured = in_place ? row.in_place : row.out_of_place;
     if (!measured) continue;
-    const std::string label = label_of(row, in_place, figure);
+    const std::string label = label_of(row, in_place, row_kind);
     add(row, *measured, label);
     note_data(row, *measured, fmt::format("{} {}", test, label));
     if (measured->wrong.value_or(0) == 0) continue;

@@ -9,39 +9,18 @@
 #include <vector>
 
 #include "common/core/options.h"
+#include "common/core/outlier_detection.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
 
 namespace fabricbench {
-
-/// How often each rank was the extreme one of all ranks, such as the slowest. Measurements that follow each other are
-/// alike, so they are counted by blocks: those of a block are near in time, and each block counts once.
-class RankCounts {
- public:
-  using Block = std::pair<std::int64_t, std::int64_t>;
-
-  /// In a measurement of this block, `rank` was the extreme one, with a weight such as its share of the samples.
-  void add(const Block& block, int rank, double weight);
-
-  struct Leader {
-    int rank = 0;
-    std::int64_t blocks = 0;  ///< in which it has more weight than any other rank
-    std::int64_t all_blocks = 0;
-  };
-  /// The rank that leads in more blocks than chance explains. If all `ranks` ranks are alike, there is one in less than
-  /// 1 of 100 runs: a binomial test, with Bonferroni's correction for the choice of the rank.
-  [[nodiscard]] std::optional<Leader> leader(std::int64_t ranks) const;
-
- private:
-  std::map<Block, std::map<int, double>> weights_;  // by rank: sum over the measurements of the block
-};
 
 /// The totals of a run's rows, for the closing lines. Complete on the job's first process.
 class Totals {
  public:
   explicit Totals(const Options& options) : options_(options) {}
 
-  void add(const Row& row, const std::string& test, Figure figure = Figure::kCollective);
+  void add(const Row& row, const std::string& test, RowKind row_kind = RowKind::kCollective);
 
   [[nodiscard]] std::uint64_t wrong_checks() const { return wrong_checks_; }
   /// The first findings of wrong data, a line each.

@@ -27,7 +27,7 @@ struct SourceData {
   const PatternTable& table;
   std::uint64_t shift;
 
-  [[nodiscard]] PatternPlace at(std::uint64_t position) const { return {position, shift}; }
+  [[nodiscard]] PatternPosition at(std::uint64_t position) const { return {position, shift}; }
 };
 
 /// The buffers of this process's ranks and their contents: per rank a pool to send from and a pool to receive into,

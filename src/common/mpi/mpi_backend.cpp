@@ -262,12 +262,12 @@ void MpiBackend::all_to_all(const void* send, void* recv, std::size_t count, Dat
   check(MPI_Alltoall(send, part.count, part.type, recv, part.count, part.type, communicator_), "MPI_Alltoall");
 }
 
-void MpiBackend::all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) {
-  if (exchange.busiest > most_per_call_) return all_to_all_v_by_messages(send, recv, exchange, datatype);
-  narrow(exchange.send_counts, send_counts_);
-  narrow(exchange.send_offsets, send_offsets_);
-  narrow(exchange.recv_counts, recv_counts_);
-  narrow(exchange.recv_offsets, recv_offsets_);
+void MpiBackend::all_to_all_v(const void* send, void* recv, const AllToAllVCounts& counts, DataType datatype) {
+  if (counts.busiest > most_per_call_) return all_to_all_v_by_messages(send, recv, counts, datatype);
+  narrow(counts.send_counts, send_counts_);
+  narrow(counts.send_offsets, send_offsets_);
+  narrow(counts.recv_counts, recv_counts_);
+  narrow(counts.recv_offsets, recv_offsets_);
   const MPI_Datatype type = mpi_datatype(datatype);
   check(MPI_Alltoallv(send, send_counts_.data(), send_offsets_.data(), type, recv, recv_counts_.data(),
                       recv_offsets_.data(), type, communicator_),
@@ -275,19 +275,20 @@ void MpiBackend::all_to_all_v(const void* send, void* recv, const Exchange& exch
 }
 
 /// MPI cannot count the offsets, so each rank exchanges one message with each peer, in rounds.
-void MpiBackend::all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype) {
+void MpiBackend::all_to_all_v_by_messages(const void* send, void* recv, const AllToAllVCounts& counts,
+                                          DataType datatype) {
   const std::size_t element = facts(datatype).size;
   for (int round = 0; round < ranks_; ++round) {
     const auto to = static_cast<std::size_t>((rank_ + round) % ranks_);
     const auto from = static_cast<std::size_t>((rank_ - round + ranks_) % ranks_);
-    const Counted given = counted(exchange.send_counts[to], datatype);
+    const Counted given = counted(counts.send_counts[to], datatype);
     std::optional<Block> big;
-    Counted taken{static_cast<int>(exchange.recv_counts[from]), mpi_datatype(datatype)};
-    if (exchange.recv_counts[from] > most_per_call_) {
-      taken = {1, big.emplace(mpi_datatype(datatype), exchange.recv_counts[from]).get()};
+    Counted taken{static_cast<int>(counts.recv_counts[from]), mpi_datatype(datatype)};
+    if (counts.recv_counts[from] > most_per_call_) {
+      taken = {1, big.emplace(mpi_datatype(datatype), counts.recv_counts[from]).get()};
     }
-    check(MPI_Sendrecv(bytes(send) + exchange.send_offsets[to] * element, given.count, given.type, static_cast<int>(to),
-                       kTag, bytes(recv) + exchange.recv_offsets[from] * element, taken.count, taken.type,
+    check(MPI_Sendrecv(bytes(send) + counts.send_offsets[to] * element, given.count, given.type, static_cast<int>(to),
+                       kTag, bytes(recv) + counts.recv_offsets[from] * element, taken.count, taken.type,
                        static_cast<int>(from), kTag, communicator_, MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   }

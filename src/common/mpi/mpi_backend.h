@@ -68,7 +68,7 @@ class MpiBackend final : public CollectiveBackend {
   void reduce(const void* send, void* recv, std::size_t count, DataType datatype, Reduction reduction,
               int root) override;
   void all_to_all(const void* send, void* recv, std::size_t count, DataType datatype) override;
-  void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) override;
+  void all_to_all_v(const void* send, void* recv, const AllToAllVCounts& counts, DataType datatype) override;
   void gather(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void scatter(const void* send, void* recv, std::size_t count, DataType datatype, int root) override;
   void send_recv(const void* send, void* recv, std::size_t count, DataType datatype, Partners partners) override;
@@ -93,7 +93,7 @@ class MpiBackend final : public CollectiveBackend {
   [[nodiscard]] Counted counted(std::size_t count, DataType datatype);
   [[nodiscard]] Counted one_block(std::size_t count, MPI_Datatype element);
   void reduce_to(const void* send, void* recv, std::size_t count, DataType datatype, MPI_Op op, int root);
-  void all_to_all_v_by_messages(const void* send, void* recv, const Exchange& exchange, DataType datatype);
+  void all_to_all_v_by_messages(const void* send, void* recv, const AllToAllVCounts& counts, DataType datatype);
   [[nodiscard]] const std::byte* place_in(const void* buffer, std::size_t count, DataType datatype, int rank) const;
 
   static void copy_on_host(const void* from, void* into, std::size_t bytes);

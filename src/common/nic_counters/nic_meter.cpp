@@ -17,10 +17,11 @@ std::string interface_meant(const std::string& asked) {
 
 }  // namespace
 
-NicMeter::NicMeter(const Team& team, const Placed& placed, const std::string& backend, const std::string& interface)
-    : team_(team), placed_(placed) {
-  const std::vector<std::uint64_t> hosts = team.group().all_gather(placed.host_id);
-  reads_ = std::find(hosts.begin(), hosts.end(), placed.host_id) == hosts.begin() + team.group().rank();
+NicMeter::NicMeter(const Team& team, const ProcessLocation& location, const std::string& backend,
+                   const std::string& interface)
+    : team_(team), location_(location) {
+  const std::vector<std::uint64_t> hosts = team.group().all_gather(location.host_id);
+  reads_ = std::find(hosts.begin(), hosts.end(), location.host_id) == hosts.begin() + team.group().rank();
   if (reads_) {
     asked_ = interface.empty()
                  ? requested_nics(backend, host::communication_variables(), reader_.nics(), host::interface_addresses())
@@ -44,7 +45,7 @@ void NicMeter::end(host::NicTotal& total, Bytes least_bytes) {
 std::vector<NicBytes> NicMeter::by_host(const host::NicTotal& total) const {
   std::vector<NicBytes> list;
   std::vector<HostNics> own;
-  if (reads_) own.push_back({placed_.host, total.nics(), {}});
+  if (reads_) own.push_back({location_.host, total.nics(), {}});
   for (const HostNics& nics : gather_lists_on_first(team_.group(), own)) {
     for (const host::NicCounter& nic : nics.nics) {
       list.push_back({nics.host, nic.name, nic.tx_bytes, nic.rx_bytes});
@@ -55,7 +56,7 @@ std::vector<NicBytes> NicMeter::by_host(const host::NicTotal& total) const {
 
 NicReport NicMeter::report() const {
   std::vector<HostNics> own;
-  if (placed_.local_process == 0) own.push_back({placed_.host, all_.nics(), asked_});
+  if (location_.local_process == 0) own.push_back({location_.host, all_.nics(), asked_});
   return {gather_lists_on_first(team_.world(), own), least_bytes_};
 }
 

@@ -23,9 +23,9 @@ struct NicReport {
   void add_to(Ending& ending) const;
 };
 
-template <typename Form, record::Of<NicReport> Message>
-void describe(Form& form, Message& report) {
-  form.hidden(report.hosts, report.least_bytes);
+template <typename Visitor, record::Of<NicReport> Message>
+void describe(Visitor& visitor, Message& report) {
+  visitor.internal(report.hosts, report.least_bytes);
 }
 
 /// Reads the byte counters of every host before and after a measurement. One process of each group reads them on each
@@ -34,7 +34,8 @@ class NicMeter {
  public:
   /// Collective over the group. `backend`: determines which variables are read for the requested NICs; `interface`: the
   /// value of --interface, for TCP.
-  NicMeter(const Team& team, const Placed& placed, const std::string& backend, const std::string& interface = "");
+  NicMeter(const Team& team, const ProcessLocation& location, const std::string& backend,
+           const std::string& interface = "");
 
   /// Collective over the job.
   void begin();
@@ -50,7 +51,7 @@ class NicMeter {
 
  private:
   const Team& team_;
-  const Placed& placed_;
+  const ProcessLocation& location_;
   bool reads_ = false;
   host::NicReader reader_;
   std::vector<RequestedNics> asked_;

@@ -35,9 +35,9 @@ struct RequestedNics {
   bool operator==(const RequestedNics&) const = default;
 };
 
-template <typename Form, record::Of<RequestedNics> Message>
-void describe(Form& form, Message& asked) {
-  form.hidden(asked.variable, asked.value, asked.scope, asked.names);
+template <typename Visitor, record::Of<RequestedNics> Message>
+void describe(Visitor& visitor, Message& asked) {
+  visitor.internal(asked.variable, asked.value, asked.scope, asked.names);
 }
 
 /// Resolves the values of variables for the NICs of this host: names, prefixes, patterns and networks become names of
@@ -59,9 +59,9 @@ void describe(Form& form, Message& asked) {
 
 namespace host {
 
-template <typename Form, record::Of<NicCounter> Message>
-void describe(Form& form, Message& counter) {
-  form.hidden(counter.name, counter.kind, counter.tx_bytes, counter.rx_bytes);
+template <typename Visitor, record::Of<NicCounter> Message>
+void describe(Visitor& visitor, Message& counter) {
+  visitor.internal(counter.name, counter.kind, counter.tx_bytes, counter.rx_bytes);
 }
 
 }  // namespace host
@@ -73,9 +73,9 @@ struct HostNics {
   std::vector<RequestedNics> asked;
 };
 
-template <typename Form, record::Of<HostNics> Message>
-void describe(Form& form, Message& host) {
-  form.hidden(host.host, host.nics, host.asked);
+template <typename Visitor, record::Of<HostNics> Message>
+void describe(Visitor& visitor, Message& host) {
+  visitor.internal(host.host, host.nics, host.asked);
 }
 
 /// One NIC's share of a host's traffic.

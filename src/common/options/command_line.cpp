@@ -127,7 +127,7 @@ CommandLine parse_command_line(const Program& program, const std::vector<std::st
   Parser parser(program);
   declare(parser);
   write_help(program, parser.app);
-  OwnWords own = in_own_words(program, arguments);
+  Translated own = translate_options(program, arguments);
   if (std::string text = read_arguments(parser.app, own.arguments, other_names(program), called); !text.empty())
     return {{}, std::move(text), {}};
   return {options_from(parser), "", std::move(own.notices)};

@@ -3,7 +3,7 @@
 namespace fabricbench {
 namespace {
 
-using enum Reading;
+using enum Treatment;
 
 // nccl-tests at the version of July 2026: every option has its letter here.
 constexpr OtherOption kNcclTests[] = {
@@ -68,20 +68,22 @@ constexpr std::string_view kHow =
 
 constexpr std::string_view kLatencies = "rdma_*_lat";
 constexpr std::string_view kNotReceived = "rdma_read_*,rdma_atomic_*";
-constexpr Lack kOneAtATime = {kLatencies, kRefused, "a latency is of one message at a time; leave it out"};
-constexpr Lack kEachSignaled = {kLatencies, kDropped, "a latency is of one message at a time, and each is signaled"};
-constexpr Lack kOneWay = {kLatencies, kRefused,
-                          "a latency is of one message at a time; use the program that ends in _bw"};
-constexpr Lack kInMicroseconds = {kLatencies, kDropped, "latencies are in microseconds"};
-constexpr Lack kEightBytes = {"rdma_atomic_*", kRefused, "atomics have 8 bytes; leave it out"};
-constexpr Lack kAtomicsOnly = {"rdma_write_*,rdma_read_*,rdma_send_*", kRefused,
-                               "only atomics have a type; leave it out, or use rdma_atomic_bw or rdma_atomic_lat"};
-constexpr Lack kNothingInline = {kNotReceived, kRefused, "reads and atomics carry no data inline; leave it out"};
-constexpr Lack kNoReceives = {kNotReceived, kRefused, "reads and atomics consume no receives; leave it out"};
-constexpr Lack kNoResponses = {"rdma_write_*,rdma_send_*", kRefused,
-                               "only reads and atomics are limited by it; -t limits requests in flight"};
-constexpr Lack kOneOutstanding = {kLatencies, kDropped, "a latency is of one operation at a time"};
-constexpr Lack kWritesOnly = {
+constexpr Unsupported kOneAtATime = {kLatencies, kRefused, "a latency is of one message at a time; leave it out"};
+constexpr Unsupported kEachSignaled = {kLatencies, kDropped,
+                                       "a latency is of one message at a time, and each is signaled"};
+constexpr Unsupported kOneWay = {kLatencies, kRefused,
+                                 "a latency is of one message at a time; use the program that ends in _bw"};
+constexpr Unsupported kInMicroseconds = {kLatencies, kDropped, "latencies are in microseconds"};
+constexpr Unsupported kEightBytes = {"rdma_atomic_*", kRefused, "atomics have 8 bytes; leave it out"};
+constexpr Unsupported kAtomicsOnly = {
+    "rdma_write_*,rdma_read_*,rdma_send_*", kRefused,
+    "only atomics have a type; leave it out, or use rdma_atomic_bw or rdma_atomic_lat"};
+constexpr Unsupported kNothingInline = {kNotReceived, kRefused, "reads and atomics carry no data inline; leave it out"};
+constexpr Unsupported kNoReceives = {kNotReceived, kRefused, "reads and atomics consume no receives; leave it out"};
+constexpr Unsupported kNoResponses = {"rdma_write_*,rdma_send_*", kRefused,
+                                      "only reads and atomics are limited by it; -t limits requests in flight"};
+constexpr Unsupported kOneOutstanding = {kLatencies, kDropped, "a latency is of one operation at a time"};
+constexpr Unsupported kWritesOnly = {
     "rdma_read_*,rdma_atomic_*,rdma_send_*", kRefused,
     "only writes can have immediate data; leave it out, or use rdma_write_bw or rdma_write_lat"};
 

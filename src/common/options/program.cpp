@@ -60,14 +60,14 @@ void check_sweep(const Options& options) {
         fmt::format("--pair-timeout {}: -T {} would end the job first; lower --pair-timeout, or raise -T to {} or more",
                     options.pair_timeout, options.timeout, least));
   }
-  if (options.level == Level::kGpu && options.backend == "mpi" && options.memory != MemoryKind::kCuda) {
+  if (options.level == EndpointLevel::kGpu && options.backend == "mpi" && options.memory != MemoryKind::kCuda) {
     throw UsageError("--level gpu pairs GPUs, and --backend mpi measures host memory; add --memory cuda");
   }
 }
 
 /// GPUs are NCCL's, unless MPI is to carry their memory.
 void complete_level(Options& options) {
-  if (options.level != Level::kGpu || options.backend != "auto" || options.memory == MemoryKind::kCuda) return;
+  if (options.level != EndpointLevel::kGpu || options.backend != "auto" || options.memory == MemoryKind::kCuda) return;
   options.backend = "nccl";
 }
 
@@ -152,7 +152,7 @@ void check_first_size(const Options& options) {
 
 /// The defaults of nccl-tests 2.19; what the user gives counts more.
 void take_conventions(Options& options) {
-  if (options.like != Like::kNcclTests) return;
+  if (options.like != ReferenceTool::kNcclTests) return;
   if (options.timing == Timing::kIsolated) {
     throw UsageError(
         "--like nccl-tests times operations back to back, and --timing isolated one by one; leave out one");
@@ -168,7 +168,7 @@ void take_conventions(Options& options) {
 void take_each(Options& options) {
   if (!options.check_each) return;
   const bool asked_for_other = options.has_given({"timing"}) && options.timing != Timing::kIsolated;
-  if (asked_for_other || options.like == Like::kNcclTests) {
+  if (asked_for_other || options.like == ReferenceTool::kNcclTests) {
     throw UsageError(
         "--check all times operations one by one, with a check after each, and not back to back; leave out one");
   }
@@ -194,7 +194,7 @@ void check_quick(const Options& options) {
     throw UsageError(fmt::format("--quick says how long everything is measured, and so does {}; leave out one",
                                  key == std::string_view("iters") ? "-n" : dashed(key)));
   }
-  if (options.like == Like::kNcclTests) {
+  if (options.like == ReferenceTool::kNcclTests) {
     throw UsageError("--like nccl-tests takes 20 iterations, and --quick as many as fit in its time; leave out one");
   }
 }

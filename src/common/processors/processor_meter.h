@@ -15,9 +15,9 @@ namespace fabricbench {
 /// counts the interrupts of its network devices meanwhile.
 class ProcessorMeter {
  public:
-  /// `team` and `placed` must outlive this. `local_ranks`: ranks of each process. `counts_interrupts`: reading the
+  /// `team` and `location` must outlive this. `local_ranks`: ranks of each process. `counts_interrupts`: reading the
   /// counts takes milliseconds on a large host.
-  ProcessorMeter(const Team& team, const Placed& placed, int local_ranks, bool counts_interrupts);
+  ProcessorMeter(const Team& team, const ProcessLocation& location, int local_ranks, bool counts_interrupts);
 
   /// Notes where the process ran. The processes of a pair note it at the same times.
   void note(host::Processor processor = host::current_processor()) { readings_.push_back(processor); }
@@ -27,12 +27,12 @@ class ProcessorMeter {
   [[nodiscard]] ProcessorReport report() const;
 
  private:
-  [[nodiscard]] ProcessPlace own_place() const;
+  [[nodiscard]] ProcessAffinity own_place() const;
   [[nodiscard]] std::vector<SharedProcessor> own_pair() const;
   [[nodiscard]] std::vector<BusyInterrupts> own_interrupts() const;
 
   const Team& team_;
-  const Placed& placed_;
+  const ProcessLocation& location_;
   int first_rank_;
   std::optional<host::InterruptReader> reader_;  // on one process of each host
   std::vector<host::DeviceInterrupts> before_;

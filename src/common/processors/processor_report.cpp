@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostWarnings = 8;
 
 /// `rank 0 on 3 (NUMA node 0)`; many processors are only counted.
-std::string place_text(const ProcessPlace& place) {
+std::string place_text(const ProcessAffinity& place) {
   constexpr std::size_t kMostNamed = 4;
   std::vector<std::string> processors;
   std::set<int> numa_nodes;
@@ -34,7 +34,7 @@ std::string place_text(const ProcessPlace& place) {
 }
 
 /// The processor where a process was in most readings; null if it was nowhere that often.
-const SeenOn* usual_place(const ProcessPlace& place) {
+const SeenOn* usual_place(const ProcessAffinity& place) {
   std::int64_t readings = 0;
   for (const SeenOn& seen : place.seen) readings += seen.readings;
   for (const SeenOn& seen : place.seen) {
@@ -79,7 +79,7 @@ void add_new(List& all, const List& more, Same same) {
 void ProcessorReport::add(const ProcessorReport& later) {
   std::map<int, std::size_t> known;
   for (std::size_t i = 0; i < processes.size(); ++i) known[processes[i].rank] = i;
-  for (const ProcessPlace& place : later.processes) {
+  for (const ProcessAffinity& place : later.processes) {
     const auto [entry, is_new] = known.emplace(place.rank, processes.size());
     if (is_new) {
       processes.push_back(place);
@@ -98,8 +98,8 @@ void ProcessorReport::add_to(Ending& ending) const {
   for (std::string& warning : processor_warnings(*this)) ending.notes.push_back(std::move(warning));
 }
 
-std::optional<SharedProcessor> shared_processor(int pair, const ProcessorReadings& first,
-                                                const ProcessorReadings& second) {
+std::optional<SharedProcessor> shared_processor(int pair, const ProcessorSamples& first,
+                                                const ProcessorSamples& second) {
   if (first.host_id != second.host_id) return std::nullopt;
   const std::size_t readings = std::min(first.processors.size(), second.processors.size());
   std::map<int, std::int64_t> times;
@@ -116,14 +116,14 @@ std::optional<SharedProcessor> shared_processor(int pair, const ProcessorReading
       pair, first.rank, second.rank, first.host, most->first, shared, static_cast<std::int64_t>(readings)};
 }
 
-std::vector<std::string> processor_lines(const std::vector<ProcessPlace>& processes) {
+std::vector<std::string> processor_lines(const std::vector<ProcessAffinity>& processes) {
   std::vector<std::string> hosts;  // in the order of their first ranks
   std::map<std::string, std::vector<std::string>> texts;
-  std::vector<const ProcessPlace*> by_rank;
+  std::vector<const ProcessAffinity*> by_rank;
   by_rank.reserve(processes.size());
-  for (const ProcessPlace& place : processes) by_rank.push_back(&place);
+  for (const ProcessAffinity& place : processes) by_rank.push_back(&place);
   std::sort(by_rank.begin(), by_rank.end(), [](const auto* a, const auto* b) { return a->rank < b->rank; });
-  for (const ProcessPlace* const place : by_rank) {
+  for (const ProcessAffinity* const place : by_rank) {
     if (place->seen.empty()) continue;
     std::vector<std::string>& of_host = texts[place->host];
     if (of_host.empty()) hosts.push_back(place->host);
@@ -143,7 +143,7 @@ std::vector<std::string> processor_warnings(const ProcessorReport& report) {
   std::map<std::pair<std::string, int>, const BusyInterrupts*> busy;
   for (const BusyInterrupts& interrupts : report.interrupts)
     busy.try_emplace({interrupts.host, interrupts.processor}, &interrupts);
-  for (const ProcessPlace& place : report.processes) {
+  for (const ProcessAffinity& place : report.processes) {
     const SeenOn* const usual = usual_place(place);
     const auto found = usual == nullptr ? busy.end() : busy.find({place.host, usual->processor});
     if (found == busy.end()) continue;

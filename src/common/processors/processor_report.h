@@ -19,7 +19,7 @@ struct SeenOn {
 };
 
 /// One process.
-struct ProcessPlace {
+struct ProcessAffinity {
   int rank = 0;  ///< its first
   std::string host;
   std::vector<SeenOn> seen;  ///< by processor, ascending
@@ -37,10 +37,10 @@ struct SharedProcessor {
 };
 
 /// One process's readings of the processor that it ran on, in their order.
-struct ProcessorReadings {
+struct ProcessorSamples {
   int rank = 0;  ///< its first
   std::string host;
-  std::uint64_t host_id = 0;  ///< see Placed
+  std::uint64_t host_id = 0;  ///< see ProcessLocation
   std::vector<int> processors;
 };
 
@@ -53,7 +53,7 @@ struct BusyInterrupts {
 };
 
 struct ProcessorReport {
-  std::vector<ProcessPlace> processes;
+  std::vector<ProcessAffinity> processes;
   std::vector<SharedProcessor> shared;
   std::vector<BusyInterrupts> interrupts;
 
@@ -63,40 +63,40 @@ struct ProcessorReport {
   void add_to(Ending& ending) const;
 };
 
-template <typename Form, record::Of<SeenOn> Message>
-void describe(Form& form, Message& seen) {
-  form.hidden(seen.processor, seen.numa_node, seen.readings);
+template <typename Visitor, record::Of<SeenOn> Message>
+void describe(Visitor& visitor, Message& seen) {
+  visitor.internal(seen.processor, seen.numa_node, seen.readings);
 }
-template <typename Form, record::Of<ProcessPlace> Message>
-void describe(Form& form, Message& place) {
-  form.hidden(place.rank, place.host, place.seen);
+template <typename Visitor, record::Of<ProcessAffinity> Message>
+void describe(Visitor& visitor, Message& place) {
+  visitor.internal(place.rank, place.host, place.seen);
 }
-template <typename Form, record::Of<ProcessorReadings> Message>
-void describe(Form& form, Message& readings) {
-  form.hidden(readings.rank, readings.host, readings.host_id, readings.processors);
+template <typename Visitor, record::Of<ProcessorSamples> Message>
+void describe(Visitor& visitor, Message& readings) {
+  visitor.internal(readings.rank, readings.host, readings.host_id, readings.processors);
 }
-template <typename Form, record::Of<SharedProcessor> Message>
-void describe(Form& form, Message& shared) {
-  form.hidden(shared.pair, shared.first_rank, shared.second_rank, shared.host, shared.processor, shared.shared,
-              shared.readings);
+template <typename Visitor, record::Of<SharedProcessor> Message>
+void describe(Visitor& visitor, Message& shared) {
+  visitor.internal(shared.pair, shared.first_rank, shared.second_rank, shared.host, shared.processor, shared.shared,
+                   shared.readings);
 }
-template <typename Form, record::Of<BusyInterrupts> Message>
-void describe(Form& form, Message& busy) {
-  form.hidden(busy.host, busy.device, busy.processor, busy.per_second);
+template <typename Visitor, record::Of<BusyInterrupts> Message>
+void describe(Visitor& visitor, Message& busy) {
+  visitor.internal(busy.host, busy.device, busy.processor, busy.per_second);
 }
-template <typename Form, record::Of<ProcessorReport> Message>
-void describe(Form& form, Message& report) {
-  form.hidden(report.processes, report.shared, report.interrupts);
+template <typename Visitor, record::Of<ProcessorReport> Message>
+void describe(Visitor& visitor, Message& report) {
+  visitor.internal(report.processes, report.shared, report.interrupts);
 }
 
 /// The processor that the ends of a pair shared, from readings that both took at the same times. Empty if they are on
 /// different hosts, or were on the same processor in half of the readings or less.
-[[nodiscard]] std::optional<SharedProcessor> shared_processor(int pair, const ProcessorReadings& first,
-                                                              const ProcessorReadings& second);
+[[nodiscard]] std::optional<SharedProcessor> shared_processor(int pair, const ProcessorSamples& first,
+                                                              const ProcessorSamples& second);
 
 /// The processes' lines, one for each host: `Processors: host a: rank 0 on 3 (NUMA node 0), rank 1 on 4 and 5 (NUMA
 /// node 0)`.
-[[nodiscard]] std::vector<std::string> processor_lines(const std::vector<ProcessPlace>& processes);
+[[nodiscard]] std::vector<std::string> processor_lines(const std::vector<ProcessAffinity>& processes);
 
 /// Sentences on pairs whose ends took turns on a processor, and on ranks that were interrupted for a network device,
 /// each with what to do; no more than a few, and the number of the others.

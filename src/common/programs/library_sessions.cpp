@@ -28,30 +28,30 @@ void refuse_gpu_options(const Options& options, const std::string& reason) {
   }
 }
 
-BackendChoice on_nccl(const Team& team, const Placed& placed, const Options& options, const Test& test,
+BackendChoice on_nccl(const Team& team, const ProcessLocation& location, const Options& options, const Test& test,
                       std::string reason) {
   const TestTraits& traits = test.traits();
   const gpu::Purpose purpose{.all_to_all = traits.name == "alltoall", .most_peers = traits.most_peers};
-  auto opened = everywhere(team.world(), [&] { return gpu::open_nccl(team, placed, options, purpose); });
+  auto opened = everywhere(team.world(), [&] { return gpu::open_nccl(team, location, options, purpose); });
   return {std::move(opened.session), "nccl", std::move(reason), std::move(opened.notices)};
 }
 
-BackendChoice on_mpi(const Team& team, const Placed& placed, const Options& options, std::string reason) {
+BackendChoice on_mpi(const Team& team, const ProcessLocation& location, const Options& options, std::string reason) {
   refuse_gpu_options(options, reason);
   if (options.memory != MemoryKind::kCuda) {
     return {std::make_unique<mpi::MpiSession>(team.group()), "mpi", std::move(reason)};
   }
-  auto opened = everywhere(team.world(), [&] { return gpu::open_mpi_on_cuda(team, placed, options); });
+  auto opened = everywhere(team.world(), [&] { return gpu::open_mpi_on_cuda(team, location, options); });
   return {std::move(opened.session), "mpi", std::move(reason), std::move(opened.notices)};
 }
 
 }  // namespace
 
-BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Options& options,
+BackendChoice TcpSessions::open(const Team& team, const ProcessLocation& location, const Options& options,
                                 const Test& /*test*/) const {
   const mpi::Communicator& group = team.group();
   sockets::TcpSettings settings;
-  settings.name = host::name_of_process(mpi::launch_from_environment().rank, placed.host);
+  settings.name = host::name_of_process(mpi::launch_from_environment().rank, location.host);
   settings.network = fmt::to_string(host::network_domain());
   settings.streams = static_cast<int>(options.streams);
   settings.interface = options.interface;
@@ -63,12 +63,13 @@ BackendChoice TcpSessions::open(const Team& team, const Placed& placed, const Op
   return {std::move(opened.session), "tcp", "this program measures it"};
 }
 
-KeptGpus LibrarySessions::keep_gpus(const Team& team, const Placed& placed, const Options& options) const {
+ReservedGpus LibrarySessions::reserve_gpus(const Team& team, const ProcessLocation& location,
+                                           const Options& options) const {
   const bool may_be_nccl = options.backend != "mpi" && options.memory != MemoryKind::kHost;
-  KeptGpus kept;
-  if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, placed, options);
+  ReservedGpus kept;
+  if (may_be_nccl) kept.why_no_nccl = gpu::why_no_nccl(team, location, options);
   if (options.memory == MemoryKind::kCuda || (may_be_nccl && kept.why_no_nccl.empty())) {
-    kept.devices = gpu::choose_gpus(team, placed, options);
+    kept.devices = gpu::choose_gpus(team, location, options);
   }
   return kept;
 }
@@ -77,20 +78,20 @@ std::vector<GpuFacts> LibrarySessions::describe_gpus(const std::vector<int>& dev
   return gpu::describe_gpus(devices);
 }
 
-BackendChoice LibrarySessions::open(const Team& team, const Placed& placed, const Options& options,
+BackendChoice LibrarySessions::open(const Team& team, const ProcessLocation& location, const Options& options,
                                     const Test& test) const {
   if (options.backend == "nccl" && options.memory == MemoryKind::kHost) {
     throw UsageError("NCCL works on GPU memory only; leave out --memory host, or take --backend mpi");
   }
-  if (options.backend == "mpi") return on_mpi(team, placed, options, "--backend mpi asks for it");
-  if (options.memory == MemoryKind::kHost) return on_mpi(team, placed, options, "--memory host asks for it");
-  const std::string why_not = gpu::why_no_nccl(team, placed, options);
+  if (options.backend == "mpi") return on_mpi(team, location, options, "--backend mpi asks for it");
+  if (options.memory == MemoryKind::kHost) return on_mpi(team, location, options, "--memory host asks for it");
+  const std::string why_not = gpu::why_no_nccl(team, location, options);
   if (why_not.empty()) {
-    return on_nccl(team, placed, options, test,
+    return on_nccl(team, location, options, test,
                    options.backend == "nccl" ? "--backend nccl asks for it" : "every rank has a GPU");
   }
   if (options.backend == "nccl") throw Error(ExitStatus::kMissing, fmt::format("--backend nccl: {}", why_not));
-  return on_mpi(team, placed, options, why_not);
+  return on_mpi(team, location, options, why_not);
 }
 
 }  // namespace fabricbench

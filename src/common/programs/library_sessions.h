@@ -11,9 +11,10 @@ namespace fabricbench {
 /// NCCL or MPI, as --backend says; else NCCL if every rank has a GPU; else MPI.
 class LibrarySessions final : public Sessions {
  public:
-  [[nodiscard]] KeptGpus keep_gpus(const Team& team, const Placed& placed, const Options& options) const override;
+  [[nodiscard]] ReservedGpus reserve_gpus(const Team& team, const ProcessLocation& location,
+                                          const Options& options) const override;
   [[nodiscard]] std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) const override;
-  [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
+  [[nodiscard]] BackendChoice open(const Team& team, const ProcessLocation& location, const Options& options,
                                    const Test& test) const override;
 };
 
@@ -23,7 +24,7 @@ class TcpSessions final : public Sessions {
   [[nodiscard]] std::string why_not_size(Bytes size) const override {
     return size == 0 ? "TCP has no messages of 0 bytes" : "";
   }
-  [[nodiscard]] BackendChoice open(const Team& team, const Placed& placed, const Options& options,
+  [[nodiscard]] BackendChoice open(const Team& team, const ProcessLocation& location, const Options& options,
                                    const Test& test) const override;
 };
 

@@ -37,12 +37,12 @@ int run_program(const Program& program, Test&& test, int argc, char** argv) {
   return run_program(program, std::move(test), LibrarySessions(), argc, argv);
 }
 
-std::vector<std::unique_ptr<Sink>> make_judges(Figure figure, const Options& options) {
+std::vector<std::unique_ptr<Sink>> make_judges(RowKind row_kind, const Options& options) {
   std::vector<std::unique_ptr<Sink>> judges;
   if (!options.record_file.empty() || !options.baseline_file.empty()) {
     judges.push_back(std::make_unique<baseline::BaselineSink>(options));
   }
-  if (figure == Figure::kCollective || is_of_pairs(figure)) {
+  if (row_kind == RowKind::kCollective || is_of_pairs(row_kind)) {
     judges.push_back(std::make_unique<expected::ExpectationSink>(options));
   }
   return judges;

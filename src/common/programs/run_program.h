@@ -17,6 +17,6 @@ namespace fabricbench {
 [[nodiscard]] int run_program(const Program& program, Test&& test, int argc, char** argv);
 
 /// The comparison with baselines, and with what links allow, as the options ask for.
-[[nodiscard]] std::vector<std::unique_ptr<Sink>> make_judges(Figure figure, const Options& options);
+[[nodiscard]] std::vector<std::unique_ptr<Sink>> make_judges(RowKind row_kind, const Options& options);
 
 }  // namespace fabricbench

@@ -10,16 +10,16 @@
 
 namespace fabricbench {
 
-Placed place_processes(const mpi::Communicator& world) {
-  Placed placed;
-  placed.host = host::host_name();
-  placed.host_id = std::hash<std::string>{}(placed.host + host::boot_id());
-  const std::uint64_t own = placed.host_id;
+ProcessLocation locate_processes(const mpi::Communicator& world) {
+  ProcessLocation location;
+  location.host = host::host_name();
+  location.host_id = std::hash<std::string>{}(location.host + host::boot_id());
+  const std::uint64_t own = location.host_id;
   const std::vector<std::uint64_t> hashes = world.all_gather(own);
-  placed.hosts = static_cast<int>(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size());
-  placed.local_process = static_cast<int>(std::count(hashes.begin(), hashes.begin() + world.rank(), own));
-  placed.local_processes = static_cast<int>(std::count(hashes.begin(), hashes.end(), own));
-  return placed;
+  location.hosts = static_cast<int>(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size());
+  location.local_process = static_cast<int>(std::count(hashes.begin(), hashes.begin() + world.rank(), own));
+  location.local_processes = static_cast<int>(std::count(hashes.begin(), hashes.end(), own));
+  return location;
 }
 
 Team::Team(const mpi::Communicator& world, const std::string& split, std::optional<int> process_in_job,

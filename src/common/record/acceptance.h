@@ -60,50 +60,51 @@ struct AcceptanceVerdict {
   double seconds = 0;
 };
 
-template <typename Form, record::Of<AcceptanceStart> Record>
-void describe(Form& form, Record& start) {
+template <typename Visitor, record::Of<AcceptanceStart> Record>
+void describe(Visitor& visitor, Record& start) {
   using namespace record;
-  form.line("acceptance", "The first line of an acceptance run");
-  form.derived("schema_version", kSchemaVersion, "readers refuse unknown versions");
-  form.derived("fabricbench_version", kVersion, "version of the programs");
-  form("began_utc", utc(start.began), "when the run began");
-  form("hosts", start.hosts, "all hosts of the run");
-  form("held_against", start.held_against, "baseline, preset, expectation, or `each other`");
-  form("command", start.command, "the command");
+  visitor.line("acceptance", "The first line of an acceptance run");
+  visitor.derived("schema_version", kSchemaVersion, "readers refuse unknown versions");
+  visitor.derived("fabricbench_version", kVersion, "version of the programs");
+  visitor("began_utc", utc(start.began), "when the run began");
+  visitor("hosts", start.hosts, "all hosts of the run");
+  visitor("held_against", start.held_against, "baseline, preset, expectation, or `each other`");
+  visitor("command", start.command, "the command");
 }
 
-template <typename Form, record::Of<AcceptanceStep> Record>
-void describe(Form& form, Record& step) {
+template <typename Visitor, record::Of<AcceptanceStep> Record>
+void describe(Visitor& visitor, Record& step) {
   using namespace record;
-  form.line("acceptance_step", "One step of an acceptance run; a later one of the same name and hosts replaces it");
-  form("name", step.name, "such as `hosts/node01`, `pairs` or `collectives/all_reduce_perf-8`");
-  form("stage", step.stage, "stage of the run");
-  form("hosts", step.hosts, "hosts of the step");
-  form("command", null_if_none(step.command), "the command; null: not run");
-  form("records", null_if_none(step.records), "its records, relative to the folder; null: none");
-  form("outcome", step.outcome, "what became of it");
-  form("exit_status", step.exit_status, "exit status of the command; null: not run");
-  form("reason", null_if_none(step.reason), "one sentence; null: none");
-  form("seconds", step.seconds, "time that it took");
+  visitor.line("acceptance_step", "One step of an acceptance run; a later one of the same name and hosts replaces it");
+  visitor("name", step.name, "such as `hosts/node01`, `pairs` or `collectives/all_reduce_perf-8`");
+  visitor("stage", step.stage, "stage of the run");
+  visitor("hosts", step.hosts, "hosts of the step");
+  visitor("command", null_if_none(step.command), "the command; null: not run");
+  visitor("records", null_if_none(step.records), "its records, relative to the folder; null: none");
+  visitor("outcome", step.outcome, "what became of it");
+  visitor("exit_status", step.exit_status, "exit status of the command; null: not run");
+  visitor("reason", null_if_none(step.reason), "one sentence; null: none");
+  visitor("seconds", step.seconds, "time that it took");
 }
 
-template <typename Form, record::Of<HostReason> Record>
-void describe(Form& form, Record& host) {
-  form.part("host_reason", "A host, and why it is not admitted");
-  form("host", host.host, "the host");
-  form("reason", host.reason, "one sentence");
+template <typename Visitor, record::Of<HostReason> Record>
+void describe(Visitor& visitor, Record& host) {
+  visitor.part("host_reason", "A host, and why it is not admitted");
+  visitor("host", host.host, "the host");
+  visitor("reason", host.reason, "one sentence");
 }
 
-template <typename Form, record::Of<AcceptanceVerdict> Record>
-void describe(Form& form, Record& verdict) {
+template <typename Visitor, record::Of<AcceptanceVerdict> Record>
+void describe(Visitor& visitor, Record& verdict) {
   using namespace record;
-  form.line("acceptance_verdict", "The end of an acceptance run; a later one replaces it");
-  form("exit_status", natural(verdict.exit_status), "0 all hosts accepted, 6 something is slow or failed, 7 unknown");
-  form("headline", verdict.headline, "one sentence for readers");
-  form("admit", verdict.admit, "hosts to admit");
-  form("drain", verdict.drain, "hosts to drain");
-  form("undecided", verdict.undecided, "hosts that could not be judged");
-  form("seconds", verdict.seconds, "time of the whole run");
+  visitor.line("acceptance_verdict", "The end of an acceptance run; a later one replaces it");
+  visitor("exit_status", natural(verdict.exit_status),
+          "0 all hosts accepted, 6 something is slow or failed, 7 unknown");
+  visitor("headline", verdict.headline, "one sentence for readers");
+  visitor("admit", verdict.admit, "hosts to admit");
+  visitor("drain", verdict.drain, "hosts to drain");
+  visitor("undecided", verdict.undecided, "hosts that could not be judged");
+  visitor("seconds", verdict.seconds, "time of the whole run");
 }
 
 }  // namespace fabricbench::acceptance

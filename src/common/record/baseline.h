@@ -141,115 +141,116 @@ struct BaselineComparison {
 };
 
 /// The fields of a row's key.
-template <typename Form, typename Key>
-void describe_key(Form& form, Key& key) {
+template <typename Visitor, typename Key>
+void describe_key(Visitor& visitor, Key& key) {
   using namespace record;
-  form("subject", null_if_none(key.subject), "pair, group or GPU; null: the whole job");
-  form("test", null_if_none(key.test), "direction of a copy, or step of a connection; null: what the program measures");
-  form("datatype", null_if_none(key.datatype), "null: none");
-  form("reduction", null_if_none(key.reduction), "null: none");
-  form("root", key.root, "root rank; -1: none");
-  form("placement", null_if_none(key.placement), "`out_of_place` or `in_place`; null: none");
-  form("size_bytes", natural(key.size), "size of a message");
+  visitor("subject", null_if_none(key.subject), "pair, group or GPU; null: the whole job");
+  visitor("test", null_if_none(key.test),
+          "direction of a copy, or step of a connection; null: what the program measures");
+  visitor("datatype", null_if_none(key.datatype), "null: none");
+  visitor("reduction", null_if_none(key.reduction), "null: none");
+  visitor("root", key.root, "root rank; -1: none");
+  visitor("placement", null_if_none(key.placement), "`out_of_place` or `in_place`; null: none");
+  visitor("size_bytes", natural(key.size), "size of a message");
 }
 
-template <typename Form, record::Of<FileStart> Record>
-void describe(Form& form, Record& start) {
+template <typename Visitor, record::Of<FileStart> Record>
+void describe(Visitor& visitor, Record& start) {
   using namespace record;
-  form.line("baseline", "The first line of a file of baselines");
-  form("baseline_version", natural(start.version), "readers refuse later versions");
-  form("launches", natural(start.launches), "number of launches in the file");
+  visitor.line("baseline", "The first line of a file of baselines");
+  visitor("baseline_version", natural(start.version), "readers refuse later versions");
+  visitor("launches", natural(start.launches), "number of launches in the file");
 }
 
-template <typename Form, record::Of<LaunchStart> Record>
-void describe(Form& form, Record& launch) {
+template <typename Visitor, record::Of<LaunchStart> Record>
+void describe(Visitor& visitor, Record& launch) {
   using namespace record;
-  form.line("launch", "In a file of baselines, before the rows of each launch");
-  form("began_utc", utc(launch.began), "when the launch began");
-  form("allocation", null_if_none(launch.allocation), "job of the scheduler; null: none");
-  form("label", null_if_none(launch.label), "value of `--label`");
-  form("identity", launch.identity, "what has to be equal for figures to be compared");
-  form("circumstances", launch.circumstances, "what may differ between comparable launches");
-  form("rows", natural(launch.rows), "number of lines with rows that follow");
+  visitor.line("launch", "In a file of baselines, before the rows of each launch");
+  visitor("began_utc", utc(launch.began), "when the launch began");
+  visitor("allocation", null_if_none(launch.allocation), "job of the scheduler; null: none");
+  visitor("label", null_if_none(launch.label), "value of `--label`");
+  visitor("identity", launch.identity, "what has to be equal for figures to be compared");
+  visitor("circumstances", launch.circumstances, "what may differ between comparable launches");
+  visitor("rows", natural(launch.rows), "number of lines with rows that follow");
 }
 
-template <typename Form, record::Of<RowTimes> Record>
-void describe(Form& form, Record& row) {
+template <typename Visitor, record::Of<RowTimes> Record>
+void describe(Visitor& visitor, Record& row) {
   using namespace record;
-  form.line("row_times", "In a file of baselines, a row of a launch");
-  describe_key(form, row.key);
-  form("time_us_median", us(row.time), "median over epochs");
-  form("epoch_times_us", us(row.epochs), "median of each epoch");
-  form("busbw_gb_per_s", null_if_none(gb_per_s(row.busbw)), "bus bandwidth; null: none");
-  form("algorithm", null_if_none(row.algorithm), "algorithm and protocol that the library chose; null: unknown");
-  form("processor_wait_share", left_out_if_none(row.processor_wait),
-       "see `measurement`: a launch with such a row is not compared; missing if there was no such wait");
+  visitor.line("row_times", "In a file of baselines, a row of a launch");
+  describe_key(visitor, row.key);
+  visitor("time_us_median", us(row.time), "median over epochs");
+  visitor("epoch_times_us", us(row.epochs), "median of each epoch");
+  visitor("busbw_gb_per_s", null_if_none(gb_per_s(row.busbw)), "bus bandwidth; null: none");
+  visitor("algorithm", null_if_none(row.algorithm), "algorithm and protocol that the library chose; null: unknown");
+  visitor("processor_wait_share", left_out_if_none(row.processor_wait),
+          "see `measurement`: a launch with such a row is not compared; missing if there was no such wait");
 }
 
-template <typename Form, record::Of<RowKey> Record>
-void describe(Form& form, Record& key) {
-  form.part("row_key", "A row of a baseline");
-  describe_key(form, key);
+template <typename Visitor, record::Of<RowKey> Record>
+void describe(Visitor& visitor, Record& key) {
+  visitor.part("row_key", "A row of a baseline");
+  describe_key(visitor, key);
 }
 
-template <typename Form, record::Of<Difference> Record>
-void describe(Form& form, Record& difference) {
+template <typename Visitor, record::Of<Difference> Record>
+void describe(Visitor& visitor, Record& difference) {
   using namespace record;
-  form.part("difference", "A key whose values differ between the baseline and the run");
-  form("key", difference.key, "the key, of `identity` or of `circumstances`");
-  form("before", null_if_none(difference.before), "value in the baseline; null: none");
-  form("now", null_if_none(difference.now), "value in the run; null: none");
+  visitor.part("difference", "A key whose values differ between the baseline and the run");
+  visitor("key", difference.key, "the key, of `identity` or of `circumstances`");
+  visitor("before", null_if_none(difference.before), "value in the baseline; null: none");
+  visitor("now", null_if_none(difference.now), "value in the run; null: none");
 }
 
-template <typename Form, record::Of<RowComparison> Record>
-void describe(Form& form, Record& row) {
+template <typename Visitor, record::Of<RowComparison> Record>
+void describe(Visitor& visitor, Record& row) {
   using namespace record;
   auto& judgement = row.judgement;
-  form.line("row_comparison", "With `--baseline`, a row beside the baseline");
-  describe_key(form, row.key);
-  form("gate", row.gate, "`latency` below half of the baseline's highest bandwidth, else `bandwidth`");
-  form("verdict", judgement.verdict, "`undecided`: neither slower nor faster, and the noise could hide a slowdown");
-  form("launches", natural(row.launches), "launches of the baseline with this row");
-  form("usual_us", us(judgement.usual), "median time of the baseline");
-  form("usual_us_low", us(judgement.usual_low),
-       "the next launch's median is above this, and below the next, with a probability of 95 %; null: unknown");
-  form("usual_us_high", us(judgement.usual_high), "upper end");
-  form("time_us_median", us(row.time), "time of this run, the median over its launches");
-  form("ratio", judgement.ratio, "that time relative to the baseline's");
-  form("ratio_low", judgement.low, "lower end of its 95 % interval; null: unknown");
-  form("ratio_high", judgement.high, "upper end");
-  form("least_slowdown_percent", percent(judgement.least_slowdown),
-       "the smallest slowdown that would have been found, with a probability of 97.5 %; null: none");
-  form("algorithm_before", null_if_none(row.algorithm_before),
-       "algorithm and protocol in the baseline, if the library chooses others now; else null");
-  form("algorithm", null_if_none(row.algorithm), "those that it chooses now; else null");
+  visitor.line("row_comparison", "With `--baseline`, a row beside the baseline");
+  describe_key(visitor, row.key);
+  visitor("gate", row.gate, "`latency` below half of the baseline's highest bandwidth, else `bandwidth`");
+  visitor("verdict", judgement.verdict, "`undecided`: neither slower nor faster, and the noise could hide a slowdown");
+  visitor("launches", natural(row.launches), "launches of the baseline with this row");
+  visitor("usual_us", us(judgement.usual), "median time of the baseline");
+  visitor("usual_us_low", us(judgement.usual_low),
+          "the next launch's median is above this, and below the next, with a probability of 95 %; null: unknown");
+  visitor("usual_us_high", us(judgement.usual_high), "upper end");
+  visitor("time_us_median", us(row.time), "time of this run, the median over its launches");
+  visitor("ratio", judgement.ratio, "that time relative to the baseline's");
+  visitor("ratio_low", judgement.low, "lower end of its 95 % interval; null: unknown");
+  visitor("ratio_high", judgement.high, "upper end");
+  visitor("least_slowdown_percent", percent(judgement.least_slowdown),
+          "the smallest slowdown that would have been found, with a probability of 97.5 %; null: none");
+  visitor("algorithm_before", null_if_none(row.algorithm_before),
+          "algorithm and protocol in the baseline, if the library chooses others now; else null");
+  visitor("algorithm", null_if_none(row.algorithm), "those that it chooses now; else null");
 }
 
-template <typename Form, record::Of<HistoryChange> Record>
-void describe(Form& form, Record& change) {
+template <typename Visitor, record::Of<HistoryChange> Record>
+void describe(Visitor& visitor, Record& change) {
   using namespace record;
-  form.line("history_change", "With `--baseline`, a lasting change since the first launch of the baseline");
-  form("row", change.key, "null: all rows together");
-  form("since_utc", utc(change.since), "the first launch, or day, of the new level");
-  form("ratio", change.ratio, "times from there on relative to those before");
-  form("false_alarm_probability", change.false_alarm, "probability that chance alone shows such a change");
+  visitor.line("history_change", "With `--baseline`, a lasting change since the first launch of the baseline");
+  visitor("row", change.key, "null: all rows together");
+  visitor("since_utc", utc(change.since), "the first launch, or day, of the new level");
+  visitor("ratio", change.ratio, "times from there on relative to those before");
+  visitor("false_alarm_probability", change.false_alarm, "probability that chance alone shows such a change");
 }
 
-template <typename Form, record::Of<BaselineComparison> Record>
-void describe(Form& form, Record& comparison) {
+template <typename Visitor, record::Of<BaselineComparison> Record>
+void describe(Visitor& visitor, Record& comparison) {
   using namespace record;
-  form.line("baseline_comparison", "With `--baseline`, the outcome of all rows");
-  form("exit_status", natural(comparison.exit_status), "0 as fast, 6 slower, 7 cannot be judged");
-  form("headline", comparison.headline, "one sentence for readers");
-  form("launches", natural(comparison.launches), "comparable launches of the baseline");
-  form("judged_launches", natural(comparison.fresh), "launches of this run");
-  form("days_known", comparison.days_known, "whether the baseline has launches of several days");
-  form("differences", comparison.differences, "why nothing was compared, or what carried the data instead");
-  form("allowed", comparison.allowed, "differences that `--allow` lets pass");
-  form("circumstances", comparison.circumstances, "other differences, for readers");
-  form("missing", comparison.missing, "rows of the baseline that the run lacks");
-  form("added", comparison.added, "rows of the run that the baseline lacks");
-  form.hidden(comparison.rows, comparison.changes);
+  visitor.line("baseline_comparison", "With `--baseline`, the outcome of all rows");
+  visitor("exit_status", natural(comparison.exit_status), "0 as fast, 6 slower, 7 cannot be judged");
+  visitor("headline", comparison.headline, "one sentence for readers");
+  visitor("launches", natural(comparison.launches), "comparable launches of the baseline");
+  visitor("judged_launches", natural(comparison.fresh), "launches of this run");
+  visitor("days_known", comparison.days_known, "whether the baseline has launches of several days");
+  visitor("differences", comparison.differences, "why nothing was compared, or what carried the data instead");
+  visitor("allowed", comparison.allowed, "differences that `--allow` lets pass");
+  visitor("circumstances", comparison.circumstances, "other differences, for readers");
+  visitor("missing", comparison.missing, "rows of the baseline that the run lacks");
+  visitor("added", comparison.added, "rows of the run that the baseline lacks");
+  visitor.internal(comparison.rows, comparison.changes);
 }
 
 }  // namespace fabricbench::baseline

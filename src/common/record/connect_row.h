@@ -63,40 +63,41 @@ struct ConnectionStep {
   ConnectTimes times;
 };
 
-template <typename Form, record::Of<ConnectTimes> Record>
-void describe(Form& form, Record& times) {
-  form.hidden(times.step, times.samples, times.min, times.median, times.p99, times.max, times.rate);
+template <typename Visitor, record::Of<ConnectTimes> Record>
+void describe(Visitor& visitor, Record& times) {
+  visitor.internal(times.step, times.samples, times.min, times.median, times.p99, times.max, times.rate);
 }
 
-template <typename Form, record::Of<ConnectRow> Record>
-void describe(Form& form, Record& row) {
-  form.hidden(row.pair, row.steps, row.connections, row.failed, row.rate, row.messages, row.lost, row.wrong,
-              row.first_wrong, row.status, row.problem);
+template <typename Visitor, record::Of<ConnectRow> Record>
+void describe(Visitor& visitor, Record& row) {
+  visitor.internal(row.pair, row.steps, row.connections, row.failed, row.rate, row.messages, row.lost, row.wrong,
+                   row.first_wrong, row.status, row.problem);
 }
 
-template <typename Form, record::Of<ConnectionStep> Record>
-void describe(Form& form, Record& step) {
+template <typename Visitor, record::Of<ConnectionStep> Record>
+void describe(Visitor& visitor, Record& step) {
   using namespace record;
   auto& row = step.row;
   auto& times = step.times;
-  form.line("connection_step", "Instead of rows, for connections: one line per pair and step");
-  form("pair", natural(row.pair), "number of the pair");
-  form("step", times.step, "the step of the connecting side that was timed");
-  form("samples", natural(times.samples), "number of times, taken by the first rank");
-  form("time_us_min", us(times.min), "null without samples, as are the following times");
-  form("time_us_median", us(times.median), "median of these times");
-  form("time_us_p99", us(times.p99), "null with fewer than 299 samples");
-  form("time_us_max", us(times.max), "longest of these times");
-  form("step_rate_per_s", times.rate, "connections per second through this step, over the time in which any took it");
-  form("connections", natural(row.connections),
-       "connections established, used and closed; this and the following keys are about the whole pair");
-  form("failed_connections", natural(row.failed),
-       "connections that failed in the step that ended the pair; 0: it was not ended");
-  form("connections_per_s", row.rate, "over the pair's whole time");
-  form("messages", natural(row.messages), "messages expected on these connections, in both directions");
-  form("lost_messages", natural(row.lost), "datagrams that did not arrive");
-  form("wrong_messages", natural(row.wrong), "messages that arrived with other bytes");
-  form("problem", null_if_none(row.problem), "the error that ended the pair early; null: none");
+  visitor.line("connection_step", "Instead of rows, for connections: one line per pair and step");
+  visitor("pair", natural(row.pair), "number of the pair");
+  visitor("step", times.step, "the step of the connecting side that was timed");
+  visitor("samples", natural(times.samples), "number of times, taken by the first rank");
+  visitor("time_us_min", us(times.min), "null without samples, as are the following times");
+  visitor("time_us_median", us(times.median), "median of these times");
+  visitor("time_us_p99", us(times.p99), "null with fewer than 299 samples");
+  visitor("time_us_max", us(times.max), "longest of these times");
+  visitor("step_rate_per_s", times.rate,
+          "connections per second through this step, over the time in which any took it");
+  visitor("connections", natural(row.connections),
+          "connections established, used and closed; this and the following keys are about the whole pair");
+  visitor("failed_connections", natural(row.failed),
+          "connections that failed in the step that ended the pair; 0: it was not ended");
+  visitor("connections_per_s", row.rate, "over the pair's whole time");
+  visitor("messages", natural(row.messages), "messages expected on these connections, in both directions");
+  visitor("lost_messages", natural(row.lost), "datagrams that did not arrive");
+  visitor("wrong_messages", natural(row.wrong), "messages that arrived with other bytes");
+  visitor("problem", null_if_none(row.problem), "the error that ended the pair early; null: none");
 }
 
 }  // namespace fabricbench

@@ -69,48 +69,51 @@ struct CopyRow {
   [[nodiscard]] double of_others() const { return comparison.others > 0 ? comparison.own / comparison.others : 0; }
 };
 
-template <typename Form, record::Of<CopyGpu> Record>
-void describe(Form& form, Record& gpu) {
+template <typename Visitor, record::Of<CopyGpu> Record>
+void describe(Visitor& visitor, Record& gpu) {
   using namespace record;
-  form.part("copy_gpu", "One GPU of a host");
-  form("device", natural(gpu.device), "CUDA's number in the measuring process");
-  form("pci", gpu.pci, "its address");
-  form("model", gpu.model, "name of the GPU model");
-  form("numa_node", gpu.numa_node, "null: unknown");
+  visitor.part("copy_gpu", "One GPU of a host");
+  visitor("device", natural(gpu.device), "CUDA's number in the measuring process");
+  visitor("pci", gpu.pci, "its address");
+  visitor("model", gpu.model, "name of the GPU model");
+  visitor("numa_node", gpu.numa_node, "null: unknown");
 }
 
-template <typename Form, record::Of<CopyRow> Record>
-void describe(Form& form, Record& row) {
+template <typename Visitor, record::Of<CopyRow> Record>
+void describe(Visitor& visitor, Record& row) {
   using namespace record;
   auto& summary = row.summary;
-  form.line("copy", "Instead of rows, for copies within hosts");
-  form("host", row.host, "host of the GPU");
-  form("gpu", row.gpu, "GPU that copies; between GPUs, the sender");
-  form("copy", row.kind, "direction of the copy");
-  form("memory_node", row.memory_node, "NUMA node of the host's memory; null: any node, or no host memory involved");
-  form("peer", row.peer, "receiving GPU of a copy between GPUs; else null");
-  form("over_host", row.over_host, "whether a copy between GPUs passes through host memory");
-  form("size_bytes", natural(row.size), "size of a copy");
-  form("time_us_median", us(summary.median), "time of a copy, median over epochs; for both ways, a sample is a visit");
-  form("time_us_interval", summary.interval, "interval of that median; null with fewer than 6 epochs");
-  form("time_us_min", us(summary.min), "shortest sample");
-  form("time_us_max", us(summary.max), "longest sample");
-  form("epochs", natural(summary.epochs), "number of epochs with samples");
-  form("samples", natural(summary.samples), "samples over all epochs");
-  form("bandwidth_gb_per_s", gb_per_s(row.bandwidth), "bandwidth; for both ways, the sum of the directions");
-  form("directions_gb_per_s", null_if_none(gb_per_s(row.directions)), "both ways: bandwidth to the GPU and back");
-  form("bound_gb_per_s", null_if_none(gb_per_s(row.bound.bytes_per_s)), "upper bound of the bandwidth; null: unknown");
-  form("bound_by", null_if_none(row.bound.by), "cause of that bound, such as `PCIe 32 GT/s x16`, `NVLink` or `memory`");
-  form("others_gb_per_s", null_if_none(gb_per_s(row.comparison.others)),
-       "median of the other GPUs that this one was compared with; null: none");
-  form("across_hosts", row.comparison.across_hosts, "whether these include GPUs of other hosts");
-  form("standing", row.comparison.status, "standing of this GPU among them; undecided: one of two that differ");
-  form.derived("peer_standing", row.peer_comparison ? std::optional(row.peer_comparison->status) : std::nullopt,
-               "the same for the receiving GPU; null without one");
-  form("wrong_elements", row.wrong, "wrong bytes; null: unchecked");
-  form("cut_short", left_out_if_none(row.cut_short),
-       "true: the run ended before the row was complete; its figures are of the epochs finished until then");
-  form.hidden(row.first_wrong);
+  visitor.line("copy", "Instead of rows, for copies within hosts");
+  visitor("host", row.host, "host of the GPU");
+  visitor("gpu", row.gpu, "GPU that copies; between GPUs, the sender");
+  visitor("copy", row.kind, "direction of the copy");
+  visitor("memory_node", row.memory_node, "NUMA node of the host's memory; null: any node, or no host memory involved");
+  visitor("peer", row.peer, "receiving GPU of a copy between GPUs; else null");
+  visitor("over_host", row.over_host, "whether a copy between GPUs passes through host memory");
+  visitor("size_bytes", natural(row.size), "size of a copy");
+  visitor("time_us_median", us(summary.median),
+          "time of a copy, median over epochs; for both ways, a sample is a visit");
+  visitor("time_us_interval", summary.interval, "interval of that median; null with fewer than 6 epochs");
+  visitor("time_us_min", us(summary.min), "shortest sample");
+  visitor("time_us_max", us(summary.max), "longest sample");
+  visitor("epochs", natural(summary.epochs), "number of epochs with samples");
+  visitor("samples", natural(summary.samples), "samples over all epochs");
+  visitor("bandwidth_gb_per_s", gb_per_s(row.bandwidth), "bandwidth; for both ways, the sum of the directions");
+  visitor("directions_gb_per_s", null_if_none(gb_per_s(row.directions)), "both ways: bandwidth to the GPU and back");
+  visitor("bound_gb_per_s", null_if_none(gb_per_s(row.bound.bytes_per_s)),
+          "upper bound of the bandwidth; null: unknown");
+  visitor("bound_by", null_if_none(row.bound.by),
+          "cause of that bound, such as `PCIe 32 GT/s x16`, `NVLink` or `memory`");
+  visitor("others_gb_per_s", null_if_none(gb_per_s(row.comparison.others)),
+          "median of the other GPUs that this one was compared with; null: none");
+  visitor("across_hosts", row.comparison.across_hosts, "whether these include GPUs of other hosts");
+  visitor("standing", row.comparison.status, "standing of this GPU among them; undecided: one of two that differ");
+  visitor.derived("peer_standing", row.peer_comparison ? std::optional(row.peer_comparison->status) : std::nullopt,
+                  "the same for the receiving GPU; null without one");
+  visitor("wrong_elements", row.wrong, "wrong bytes; null: unchecked");
+  visitor("cut_short", left_out_if_none(row.cut_short),
+          "true: the run ended before the row was complete; its figures are of the epochs finished until then");
+  visitor.internal(row.first_wrong);
 }
 
 }  // namespace fabricbench

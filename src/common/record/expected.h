@@ -84,78 +84,79 @@ struct PresetComparison {
   Seconds time = 0;  ///< of that row
 };
 
-template <typename Form, record::Of<RowExpectation> Record>
-void describe(Form& form, Record& row) {
+template <typename Visitor, record::Of<RowExpectation> Record>
+void describe(Visitor& visitor, Record& row) {
   using namespace record;
-  form.line("row_expectation", "A row beside what its links allow, if their rate is known or `--expect` is given");
-  baseline::describe_key(form, row.key);
-  form("verdict", row.verdict, "with `--expect`, the row with the highest bandwidth of all sizes is judged");
-  form("busbw_gb_per_s", gb_per_s(row.busbw), "bus bandwidth of the row");
-  form("expected_gb_per_s", null_if_none(gb_per_s(row.expected)),
-       "bus bandwidth that the best common algorithm reaches at the rate of the links and with the path latency; "
-       "null: unknown");
-  form("path_latency_us", null_if_none(us(row.path_latency)),
-       "time of the short messages that an operation waits for, through adapters and switches; null: unknown, or "
-       "several operations were under way at the same time");
-  form("limit_gb_per_s", null_if_none(gb_per_s(row.limit)), "the most that any algorithm could reach; null: unknown");
-  form.derived("share_percent", row.expected > 0 ? std::optional(100 * row.share()) : std::nullopt,
-               "bus bandwidth relative to the expected one; null: unknown");
+  visitor.line("row_expectation", "A row beside what its links allow, if their rate is known or `--expect` is given");
+  baseline::describe_key(visitor, row.key);
+  visitor("verdict", row.verdict, "with `--expect`, the row with the highest bandwidth of all sizes is judged");
+  visitor("busbw_gb_per_s", gb_per_s(row.busbw), "bus bandwidth of the row");
+  visitor("expected_gb_per_s", null_if_none(gb_per_s(row.expected)),
+          "bus bandwidth that the best common algorithm reaches at the rate of the links and with the path latency; "
+          "null: unknown");
+  visitor("path_latency_us", null_if_none(us(row.path_latency)),
+          "time of the short messages that an operation waits for, through adapters and switches; null: unknown, or "
+          "several operations were under way at the same time");
+  visitor("limit_gb_per_s", null_if_none(gb_per_s(row.limit)),
+          "the most that any algorithm could reach; null: unknown");
+  visitor.derived("share_percent", row.expected > 0 ? std::optional(100 * row.share()) : std::nullopt,
+                  "bus bandwidth relative to the expected one; null: unknown");
 }
 
-template <typename Form, record::Of<Expectation> Record>
-void describe(Form& form, Record& expectation) {
+template <typename Visitor, record::Of<Expectation> Record>
+void describe(Visitor& visitor, Record& expectation) {
   using namespace record;
-  form.line("expectation", "The outcome of all rows beside what the links allow");
-  form("exit_status", natural(expectation.exit_status), "0 reached or not required, 6 below, 7 cannot be judged");
-  form("headline", expectation.headline, "one sentence for readers");
-  form("required_percent", percent(expectation.required), "value of `--expect`; 0: none");
-  form("links", expectation.links, "the links and their rate, or why it is unknown");
-  form("payload_gb_per_s", null_if_none(gb_per_s(expectation.payload)),
-       "rate of the links in one direction without headers, of the host with the slowest; null: unknown");
-  form.hidden(expectation.rows);
+  visitor.line("expectation", "The outcome of all rows beside what the links allow");
+  visitor("exit_status", natural(expectation.exit_status), "0 reached or not required, 6 below, 7 cannot be judged");
+  visitor("headline", expectation.headline, "one sentence for readers");
+  visitor("required_percent", percent(expectation.required), "value of `--expect`; 0: none");
+  visitor("links", expectation.links, "the links and their rate, or why it is unknown");
+  visitor("payload_gb_per_s", null_if_none(gb_per_s(expectation.payload)),
+          "rate of the links in one direction without headers, of the host with the slowest; null: unknown");
+  visitor.internal(expectation.rows);
 }
 
-template <typename Form, record::Of<PresetStart> Record>
-void describe(Form& form, Record& preset) {
+template <typename Visitor, record::Of<PresetStart> Record>
+void describe(Visitor& visitor, Record& preset) {
   using namespace record;
-  form.line("preset", "The first line of a file of published figures");
-  form("preset_version", natural(preset.version), "readers refuse later versions");
-  form("name", preset.name, "name of the preset");
-  form("description", preset.description, "the systems that it is for");
+  visitor.line("preset", "The first line of a file of published figures");
+  visitor("preset_version", natural(preset.version), "readers refuse later versions");
+  visitor("name", preset.name, "name of the preset");
+  visitor("description", preset.description, "the systems that it is for");
 }
 
 /// The keys of a figure.
-template <typename Form, typename Figure>
-void describe_figure(Form& form, Figure& figure) {
+template <typename Visitor, typename Figure>
+void describe_figure(Visitor& visitor, Figure& figure) {
   using namespace record;
-  form("program", figure.program, "the program");
-  form("gpu", null_if_none(figure.gpu), "part of the name of the GPU model; null: any, or none");
-  form("hosts", natural(figure.hosts), "number of hosts; 0: any");
-  form("ranks", natural(figure.ranks), "number of ranks; 0: any");
-  form("from_bytes", natural(figure.from), "smallest size");
-  form("to_bytes", natural(figure.to), "largest size; 0: none");
-  form("usual_gb_per_s", null_if_none(gb_per_s(figure.usual)), "published bus bandwidth; null: none");
-  form("least_gb_per_s", null_if_none(gb_per_s(figure.least)), "bus bandwidth below which something is wrong");
-  form("most_us", null_if_none(us(figure.most_time)), "time above which something is wrong; null: none");
-  form("source", figure.source, "who published it");
+  visitor("program", figure.program, "the program");
+  visitor("gpu", null_if_none(figure.gpu), "part of the name of the GPU model; null: any, or none");
+  visitor("hosts", natural(figure.hosts), "number of hosts; 0: any");
+  visitor("ranks", natural(figure.ranks), "number of ranks; 0: any");
+  visitor("from_bytes", natural(figure.from), "smallest size");
+  visitor("to_bytes", natural(figure.to), "largest size; 0: none");
+  visitor("usual_gb_per_s", null_if_none(gb_per_s(figure.usual)), "published bus bandwidth; null: none");
+  visitor("least_gb_per_s", null_if_none(gb_per_s(figure.least)), "bus bandwidth below which something is wrong");
+  visitor("most_us", null_if_none(us(figure.most_time)), "time above which something is wrong; null: none");
+  visitor("source", figure.source, "who published it");
 }
 
-template <typename Form, record::Of<PresetFigure> Record>
-void describe(Form& form, Record& figure) {
-  form.line("preset_figure", "In a file of published figures, one figure");
-  describe_figure(form, figure);
+template <typename Visitor, record::Of<PresetFigure> Record>
+void describe(Visitor& visitor, Record& figure) {
+  visitor.line("preset_figure", "In a file of published figures, one figure");
+  describe_figure(visitor, figure);
 }
 
-template <typename Form, record::Of<PresetComparison> Record>
-void describe(Form& form, Record& comparison) {
+template <typename Visitor, record::Of<PresetComparison> Record>
+void describe(Visitor& visitor, Record& comparison) {
   using namespace record;
-  form.line("preset_comparison", "With `--preset`, a published figure beside the run");
-  form("preset", comparison.preset, "name of the preset");
-  form("verdict", comparison.verdict, "`not_measured`: no row has such a size");
-  form("size_bytes", natural(comparison.size), "size of the best row; 0: none");
-  form("busbw_gb_per_s", null_if_none(gb_per_s(comparison.busbw)), "bus bandwidth of that row; null: none");
-  form("time_us_median", null_if_none(us(comparison.time)), "time of that row; null: none");
-  describe_figure(form, comparison.figure);
+  visitor.line("preset_comparison", "With `--preset`, a published figure beside the run");
+  visitor("preset", comparison.preset, "name of the preset");
+  visitor("verdict", comparison.verdict, "`not_measured`: no row has such a size");
+  visitor("size_bytes", natural(comparison.size), "size of the best row; 0: none");
+  visitor("busbw_gb_per_s", null_if_none(gb_per_s(comparison.busbw)), "bus bandwidth of that row; null: none");
+  visitor("time_us_median", null_if_none(us(comparison.time)), "time of that row; null: none");
+  describe_figure(visitor, comparison.figure);
 }
 
 }  // namespace fabricbench::expected

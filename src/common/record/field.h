@@ -1,20 +1,22 @@
-// The fields of records, declared once: each record has one function `describe`, which passes every field to a form.
-// A form turns them into JSON, CSV, bytes for another process, a schema, or a table for the documentation.
+// The fields of records, declared once: each record has one function `describe`, which passes every field to a visitor.
+// A visitor turns them into JSON, CSV, bytes for another process, a schema, or a table for the documentation.
 //
 //   template <typename Form, Of<EpochRecord> Record>
-//   void describe(Form& form, Record& epoch) {
-//     form.line("epoch", "after each epoch");                     // or form.part(...) for a part of a line
-//     form("size_bytes", natural(epoch.size), "of a message");
-//     form("time_us_median", us(epoch.median), "of its samples");
-//     form.derived("gb_per_s", ..., "...");                       // written, never read
-//     form.hidden(epoch.details, epoch.more);                     // sent to other processes, never to files
+//   void describe(Visitor& visitor, Record& epoch) {
+//     visitor.line("epoch", "after each epoch");                     // or visitor.part(...) for a part of a line
+//     visitor("size_bytes", natural(epoch.size), "of a message");
+//     visitor("time_us_median", us(epoch.median), "of its samples");
+//     visitor.derived("gb_per_s", ..., "...");                       // written, never read
+//     visitor.internal(epoch.details, epoch.more);                     // sent to other processes, never to files
 //   }
 //
 // A field is a reference to a member, with or without a unit: memory has seconds, bytes per second and shares, files
 // have us, GB/s and percent. Members are numbers, text, enums with names, optional ones, vectors, and other records.
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,12 +126,16 @@ template <typename T>
 inline constexpr bool kIsVector = false;
 template <typename Element>
 inline constexpr bool kIsVector<std::vector<Element>> = true;
+template <typename T>
+inline constexpr bool kIsArray = false;
+template <typename Element, std::size_t kSize>
+inline constexpr bool kIsArray<std::array<Element, kSize>> = true;
 
-/// The base of forms that take values only, without names and meanings.
-class ValueForm {
+/// The base of visitors that take values only, without names and meanings.
+class ValueVisitor {
  public:
   void line(std::string_view /*kind*/, std::string_view /*meaning*/, std::string_view /*name*/ = "") {}
-  void rest(std::string_view /*meaning*/) {}
+  void other_keys(std::string_view /*meaning*/) {}
   void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Value>
   void derived(std::string_view /*key*/, const Value& /*value*/, std::string_view /*meaning*/) {}

@@ -26,11 +26,11 @@ namespace detail {
 template <typename Field>
 [[nodiscard]] Json json_of(const Field& field);
 
-/// A form that makes a JSON object of a record.
-class JsonForm {
+/// A visitor that makes a JSON object of a record.
+class JsonVisitor {
  public:
   void line(std::string_view kind, std::string_view /*meaning*/, std::string_view /*name*/ = "") { add("kind", kind); }
-  void rest(std::string_view /*meaning*/) {}
+  void other_keys(std::string_view /*meaning*/) {}
   void part(std::string_view /*name*/, std::string_view /*meaning*/) {}
   template <typename Field>
   void operator()(std::string_view key, const Field& field, std::string_view /*meaning*/) {
@@ -46,7 +46,7 @@ class JsonForm {
     (*this)(key, value, meaning);
   }
   template <typename... Values>
-  void hidden(const Values&... /*values*/) {}
+  void internal(const Values&... /*values*/) {}
 
   [[nodiscard]] Json take() { return std::move(object_); }
 
@@ -97,9 +97,9 @@ Json json_of(const Field& field) {
   } else if constexpr (std::is_arithmetic_v<Field> || std::is_convertible_v<Field, std::string_view>) {
     return field;
   } else {
-    JsonForm form;
-    describe(form, field);
-    return form.take();
+    JsonVisitor visitor;
+    describe(visitor, field);
+    return visitor.take();
   }
 }
 

@@ -1,6 +1,6 @@
 // Records as bytes for another process of the same program on a machine of the same kind: the only way in which typed
 // data goes from rank to rank. A type that is only a message, and goes into no file, describes itself by
-// `form.hidden(...)` alone.
+// `visitor.internal(...)` alone.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace fabricbench::record {
 namespace detail {
 
 /// Writes the fields of a record one after the other.
-class Packer : public ValueForm {
+class Packer : public ValueVisitor {
  public:
   template <typename Field>
   void operator()(std::string_view /*key*/, const Field& field, std::string_view /*meaning*/) {
     pack(field);
   }
   template <typename... Values>
-  void hidden(const Values&... values) {
+  void internal(const Values&... values) {
     (pack(values), ...);
   }
 
@@ -46,6 +46,8 @@ class Packer : public ValueForm {
     } else if constexpr (kIsVector<Field>) {
       pack(std::uint64_t{field.size()});
       for (const auto& each : field) pack(each);
+    } else if constexpr (kIsArray<Field>) {
+      for (const auto& each : field) pack(each);
     } else if constexpr (requires { field.first; }) {
       pack(field.first);
       pack(field.second);
@@ -61,7 +63,7 @@ class Packer : public ValueForm {
 };
 
 /// Reads what Packer has written.
-class Unpacker : public ValueForm {
+class Unpacker : public ValueVisitor {
  public:
   explicit Unpacker(std::string_view packed) : packed_(packed) {}
 
@@ -70,7 +72,7 @@ class Unpacker : public ValueForm {
     unpack(field);
   }
   template <typename... Values>
-  void hidden(Values&... values) {
+  void internal(Values&... values) {
     (unpack(values), ...);
   }
 
@@ -95,6 +97,8 @@ class Unpacker : public ValueForm {
     } else if constexpr (kIsVector<Plain>) {
       field.clear();
       for (auto left = unpacked<std::uint64_t>(); left > 0; --left) unpack(field.emplace_back());
+    } else if constexpr (kIsArray<Plain>) {
+      for (auto& each : field) unpack(each);
     } else if constexpr (requires { field.first; }) {
       unpack(field.first);
       unpack(field.second);

@@ -11,7 +11,7 @@
 namespace fabricbench::record {
 namespace detail {
 
-std::time_t TakerForm::time_of(std::string_view text) {
+std::time_t ReadingVisitor::time_of(std::string_view text) {
   std::istringstream stream{std::string(text)};
   stream.imbue(std::locale::classic());
   std::tm time{};
@@ -43,37 +43,37 @@ std::string_view name_of(Value value) {
   return token.substr(0, token.find_last_of("0123456789") + 1);
 }
 
-void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers, Keys keys) {
-  std::vector<bool> found(keys == Keys::kAll ? takers.size() : 0);
+void take_object(void* record, simdjson::ondemand::object object, const std::vector<FieldReader>& readers, Keys keys) {
+  std::vector<bool> found(keys == Keys::kAll ? readers.size() : 0);
   std::size_t expected = 0;  // the key expected next: keys usually come in the order in which they are written
   for (auto field : object) {
     const std::string_view key = field.unescaped_key().value();
-    for (std::size_t i = 0; i < takers.size(); ++i) {
-      const std::size_t place = (expected + i) % takers.size();
-      const Taker& taker = takers[place];
-      if (taker.key != key) continue;
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      const std::size_t place = (expected + i) % readers.size();
+      const FieldReader& reader = readers[place];
+      if (reader.key != key) continue;
       if (keys == Keys::kAll && found[place]) throw std::invalid_argument(fmt::format("key '{}' is there twice", key));
       if (keys == Keys::kAll) found[place] = true;
       try {
         Value value = field.value();
-        if (keys == Keys::kAll && !taker.may_be_null && value.is_null()) {
-          throw std::invalid_argument(fmt::format("key '{}' has no value", taker.key));
+        if (keys == Keys::kAll && !reader.may_be_null && value.is_null()) {
+          throw std::invalid_argument(fmt::format("key '{}' has no value", reader.key));
         }
-        taker.take(static_cast<char*>(record) + taker.offset, value, taker);
+        reader.take(static_cast<char*>(record) + reader.offset, value, reader);
       } catch (const simdjson::simdjson_error& problem) {
         throw std::invalid_argument(problem.error() == simdjson::INCORRECT_TYPE
-                                        ? fmt::format("key '{}' has a value of the wrong type", taker.key)
-                                        : fmt::format("at key '{}': {}", taker.key, problem.what()));
+                                        ? fmt::format("key '{}' has a value of the wrong type", reader.key)
+                                        : fmt::format("at key '{}': {}", reader.key, problem.what()));
       } catch (const NoSuchValue& problem) {
-        throw std::invalid_argument(fmt::format("{} {}", taker.key, problem.what()));
+        throw std::invalid_argument(fmt::format("{} {}", reader.key, problem.what()));
       }
       expected = place + 1;
       break;
     }
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i] && !takers[i].may_be_missing) {
-      throw std::invalid_argument(fmt::format("key '{}' is missing", takers[i].key));
+    if (!found[i] && !readers[i].may_be_missing) {
+      throw std::invalid_argument(fmt::format("key '{}' is missing", readers[i].key));
     }
   }
 }
@@ -101,10 +101,10 @@ std::string_view LineReader::open(std::string_view line) {
   return open({copy_.data(), copy_.size()}, copy_.size() + kSpare);
 }
 
-void LineReader::fill(void* record, const std::vector<detail::Taker>& takers, detail::Keys keys) {
+void LineReader::fill(void* record, const std::vector<detail::FieldReader>& readers, detail::Keys keys) {
   try {
     document_.rewind();
-    detail::take_object(record, document_.get_object(), takers, keys);
+    detail::take_object(record, document_.get_object(), readers, keys);
     if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS) {
       throw std::invalid_argument("text follows the closing brace");
     }

@@ -38,12 +38,12 @@ struct NoSuchValue : std::invalid_argument {
 [[nodiscard]] std::string_view name_of(Value value);
 
 /// The way from a key's value into a record.
-struct Taker {
+struct FieldReader {
   std::string_view key;
   std::ptrdiff_t offset = 0;  ///< of the field in the record
   double multiplier = 1;      ///< see Scaled
   double divisor = 1;
-  void (*take)(void* field, Value value, const Taker& taker) = nullptr;
+  void (*take)(void* field, Value value, const FieldReader& reader) = nullptr;
   bool may_be_null = false;
   bool may_be_missing = false;
 };
@@ -51,19 +51,19 @@ struct Taker {
 /// Whether a record may lack keys, as one of an earlier version does.
 enum class Keys { kSome, kAll };
 
-/// A form that records the offsets of a record's fields, so that they can be filled in a file's order of keys.
-class TakerForm : public ValueForm {
+/// A visitor that records the offsets of a record's fields, so that they can be filled in a file's order of keys.
+class ReadingVisitor : public ValueVisitor {
  public:
-  explicit TakerForm(const void* record) : record_(static_cast<const char*>(record)) {}
+  explicit ReadingVisitor(const void* record) : record_(static_cast<const char*>(record)) {}
 
   template <typename Field>
   void operator()(std::string_view key, Field&& field, std::string_view /*meaning*/) {
     add(key, field);
   }
   template <typename... Values>
-  void hidden(const Values&... /*values*/) {}
+  void internal(const Values&... /*values*/) {}
 
-  [[nodiscard]] std::vector<Taker> finish() { return std::move(takers_); }
+  [[nodiscard]] std::vector<FieldReader> finish() { return std::move(readers_); }
 
  private:
   template <typename Field>
@@ -71,22 +71,22 @@ class TakerForm : public ValueForm {
     using Plain = std::remove_const_t<Field>;
     if constexpr (kIs<NullIfNone, Plain> || kIs<LeftOutIfNone, Plain>) {
       add(key, field.field);
-      takers_.back().may_be_null = true;
-      takers_.back().may_be_missing = kIs<LeftOutIfNone, Plain>;
+      readers_.back().may_be_null = true;
+      readers_.back().may_be_missing = kIs<LeftOutIfNone, Plain>;
     } else if constexpr (kIs<Scaled, Plain>) {
       add_scaled(key, field);
     } else if constexpr (kIs<NameOrNumber, Plain>) {
-      add_with(key, field.field.field, [](void* found, Value value, const Taker&) {
+      add_with(key, field.field.field, [](void* found, Value value, const FieldReader&) {
         *static_cast<std::remove_reference_t<decltype(field.field.field)>*>(found) = name_of(value);
       });
     } else if constexpr (kIs<Utc, Plain>) {
-      add_with(key, field.value, [](void* time, Value value, const Taker&) {
+      add_with(key, field.value, [](void* time, Value value, const FieldReader&) {
         *static_cast<std::time_t*>(time) = time_of(value.get_string().value());
       });
     } else if constexpr (kIs<Natural, Plain>) {
       add(key, field.value);
     } else {
-      add_with(key, field, [](void* found, Value value, const Taker&) {
+      add_with(key, field, [](void* found, Value value, const FieldReader&) {
         fabricbench::record::detail::take(*static_cast<Plain*>(found), value);
       });
     }
@@ -94,9 +94,9 @@ class TakerForm : public ValueForm {
 
   template <typename T>
   void add_scaled(std::string_view key, Scaled<T>& field) {
-    add_with(key, field.value, [](void* found, Value value, const Taker& taker) {
+    add_with(key, field.value, [](void* found, Value value, const FieldReader& reader) {
       auto& target = *static_cast<T*>(found);
-      const auto unscaled = [&](double number) { return number * taker.divisor / taker.multiplier; };
+      const auto unscaled = [&](double number) { return number * reader.divisor / reader.multiplier; };
       fabricbench::record::detail::take(target, value);
       if constexpr (kIs<std::optional, T>) {
         if (target) *target = unscaled(*target);
@@ -106,35 +106,35 @@ class TakerForm : public ValueForm {
         target = unscaled(target);
       }
     });
-    takers_.back().multiplier = field.multiplier;
-    takers_.back().divisor = field.divisor;
+    readers_.back().multiplier = field.multiplier;
+    readers_.back().divisor = field.divisor;
   }
 
   template <typename T>
-  void add_with(std::string_view key, T& member, void (*take)(void*, Value, const Taker&)) {
-    takers_.push_back({key, reinterpret_cast<const char*>(&member) - record_, 1, 1, take});
+  void add_with(std::string_view key, T& member, void (*take)(void*, Value, const FieldReader&)) {
+    readers_.push_back({key, reinterpret_cast<const char*>(&member) - record_, 1, 1, take});
   }
 
   static std::time_t time_of(std::string_view text);
 
   const char* record_;
-  std::vector<Taker> takers_;
+  std::vector<FieldReader> readers_;
 };
 
 /// Fills a record from an object. Ignores unknown keys; leaves fields without a key unchanged. With Keys::kAll, throws
 /// std::invalid_argument if a key is missing, is there twice, or is null though it has to have a value.
-void take_object(void* record, simdjson::ondemand::object object, const std::vector<Taker>& takers,
+void take_object(void* record, simdjson::ondemand::object object, const std::vector<FieldReader>& readers,
                  Keys keys = Keys::kSome);
 
 template <typename Record>
-[[nodiscard]] const std::vector<Taker>& takers_of() {
-  static const std::vector<Taker> takers = [] {
+[[nodiscard]] const std::vector<FieldReader>& readers_of() {
+  static const std::vector<FieldReader> readers = [] {
     Record record{};
-    TakerForm form(&record);
-    describe(form, record);
-    return form.finish();
+    ReadingVisitor visitor(&record);
+    describe(visitor, record);
+    return visitor.finish();
   }();
-  return takers;
+  return readers;
 }
 
 template <typename Field>
@@ -168,7 +168,7 @@ void take(Field& field, Value value) {
   } else if constexpr (std::is_same_v<Field, std::string> || std::is_same_v<Field, std::string_view>) {
     field = value.get_string().value();
   } else {
-    take_object(&field, value.get_object(), takers_of<Field>());
+    take_object(&field, value.get_object(), readers_of<Field>());
   }
 }
 
@@ -193,19 +193,19 @@ class LineReader {
   template <typename Record>
   [[nodiscard]] Record read() {
     Record record{};
-    fill(&record, detail::takers_of<Record>(), detail::Keys::kSome);
+    fill(&record, detail::readers_of<Record>(), detail::Keys::kSome);
     return record;
   }
   /// The same, and no key may be missing.
   template <typename Record>
   [[nodiscard]] Record read_whole() {
     Record record{};
-    fill(&record, detail::takers_of<Record>(), detail::Keys::kAll);
+    fill(&record, detail::readers_of<Record>(), detail::Keys::kAll);
     return record;
   }
 
  private:
-  void fill(void* record, const std::vector<detail::Taker>& takers, detail::Keys keys);
+  void fill(void* record, const std::vector<detail::FieldReader>& readers, detail::Keys keys);
   simdjson::ondemand::parser parser_;
   simdjson::ondemand::document document_;
   simdjson::padded_string copy_;

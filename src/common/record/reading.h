@@ -122,137 +122,140 @@ struct EndpointSummary {
 };
 
 /// The devices at both ends.
-template <typename Form, typename End>
-void describe_devices(Form& form, End& from, End& to) {
+template <typename Visitor, typename End>
+void describe_devices(Visitor& visitor, End& from, End& to) {
   using namespace record;
-  form("from_nic", left_out_if_none(from.nic), "the sender's NIC, by its host's name for it");
-  form("from_nic_guid", left_out_if_none(from.nic_guid), "unique identifier of that NIC");
-  form("from_gpu", left_out_if_none(from.gpu), "the PCI address of the sender's GPU");
-  form("from_gpu_uuid", left_out_if_none(from.gpu_uuid), "unique identifier of that GPU");
-  form("from_switch_port", left_out_if_none(from.switch_port), "switch port at the other end of that NIC's cable");
-  form("from_port_gb_per_s", left_out_if_none(gb_per_s(from.port_rate)), "rate of the sender's port");
-  form("to_nic", left_out_if_none(to.nic), "the receiver's NIC, by its host's name for it");
-  form("to_nic_guid", left_out_if_none(to.nic_guid), "GUID of the receiver's NIC");
-  form("to_gpu", left_out_if_none(to.gpu), "PCI address of the receiver's GPU");
-  form("to_gpu_uuid", left_out_if_none(to.gpu_uuid), "UUID of the receiver's GPU");
-  form("to_switch_port", left_out_if_none(to.switch_port), "switch port of the receiver's NIC");
-  form("to_port_gb_per_s", left_out_if_none(gb_per_s(to.port_rate)), "rate of the receiver's port");
+  visitor("from_nic", left_out_if_none(from.nic), "the sender's NIC, by its host's name for it");
+  visitor("from_nic_guid", left_out_if_none(from.nic_guid), "unique identifier of that NIC");
+  visitor("from_gpu", left_out_if_none(from.gpu), "the PCI address of the sender's GPU");
+  visitor("from_gpu_uuid", left_out_if_none(from.gpu_uuid), "unique identifier of that GPU");
+  visitor("from_switch_port", left_out_if_none(from.switch_port), "switch port at the other end of that NIC's cable");
+  visitor("from_port_gb_per_s", left_out_if_none(gb_per_s(from.port_rate)), "rate of the sender's port");
+  visitor("to_nic", left_out_if_none(to.nic), "the receiver's NIC, by its host's name for it");
+  visitor("to_nic_guid", left_out_if_none(to.nic_guid), "GUID of the receiver's NIC");
+  visitor("to_gpu", left_out_if_none(to.gpu), "PCI address of the receiver's GPU");
+  visitor("to_gpu_uuid", left_out_if_none(to.gpu_uuid), "UUID of the receiver's GPU");
+  visitor("to_switch_port", left_out_if_none(to.switch_port), "switch port of the receiver's NIC");
+  visitor("to_port_gb_per_s", left_out_if_none(gb_per_s(to.port_rate)), "rate of the receiver's port");
 }
 
-template <typename Form, record::Of<PairReading> Record>
-void describe(Form& form, Record& reading) {
+template <typename Visitor, record::Of<PairReading> Record>
+void describe(Visitor& visitor, Record& reading) {
   using namespace record;
-  form.line("reading", "In a sweep, one line per pair and direction at the end of each round");
-  form("round", natural(reading.round), "from 0");
-  form("concurrent", natural(reading.concurrent), "pairs measured at the same time, including this one");
-  form("from", natural(reading.from), "number of the sending endpoint");
-  form("to", natural(reading.to), "number of the receiving endpoint");
-  form("from_rank", natural(reading.from_end.rank),
-       "the sender's rank; ranks and hosts are repeated so that a line stands alone");
-  form("to_rank", natural(reading.to_end.rank), "rank of the receiving endpoint");
-  form("from_host", reading.from_end.host, "host of the sender");
-  form("to_host", reading.to_end.host, "host of the receiver");
-  form("from_rail", null_if_none(reading.from_end.rail),
-       "name of the endpoint on its host: `gpu0` by CUDA's number, `rank0` by the rank on that host; null if no "
-       "host has several");
-  form("to_rail", null_if_none(reading.to_end.rail), "rail of the receiver, null: unknown");
-  describe_devices(form, reading.from_end, reading.to_end);
-  form("test", reading.test, "the program's name");
-  form.derived("both_ways", false, "always false: the figure is for one direction");
-  form("size_bytes", natural(reading.size), "message size");
-  form("status", reading.status,
-       "`ok`; `wrong`: arrived data differ from the data sent; `timeout`: the pair took longer than `--pair-timeout`; "
-       "`not_tried`: an earlier measurement of the pair timed out");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(reading.bandwidth)),
-       "median over the windows; null without a figure");
-  form("bandwidth_gb_per_s_min", null_if_none(gb_per_s(reading.least_bandwidth)), "in the slowest window");
-  form("bandwidth_gb_per_s_max", null_if_none(gb_per_s(reading.most_bandwidth)), "in the fastest window");
-  form("windows", natural(reading.windows), "number of timed windows");
-  form("messages_per_window", natural(reading.messages), "messages in each window");
-  form("latency_us", us(reading.latency),
-       "half a round trip of 8 bytes, median; the same in both directions of a pair; null: unknown");
-  form("processor_wait_share", left_out_if_none(reading.processor_wait),
-       "share of the time for which the sender or the receiver waited for a processor, whichever did so more: the "
-       "figure is none of the network; missing below 0.1, or if unknown");
-  form("wrong_elements", reading.wrong, "null: unchecked");
-  form("reason", null_if_none(reading.reason), "why there is no figure, or where the data are wrong; null: no error");
+  visitor.line("reading", "In a sweep, one line per pair and direction at the end of each round");
+  visitor("round", natural(reading.round), "from 0");
+  visitor("concurrent", natural(reading.concurrent), "pairs measured at the same time, including this one");
+  visitor("from", natural(reading.from), "number of the sending endpoint");
+  visitor("to", natural(reading.to), "number of the receiving endpoint");
+  visitor("from_rank", natural(reading.from_end.rank),
+          "the sender's rank; ranks and hosts are repeated so that a line stands alone");
+  visitor("to_rank", natural(reading.to_end.rank), "rank of the receiving endpoint");
+  visitor("from_host", reading.from_end.host, "host of the sender");
+  visitor("to_host", reading.to_end.host, "host of the receiver");
+  visitor("from_rail", null_if_none(reading.from_end.rail),
+          "name of the endpoint on its host: `gpu0` by CUDA's number, `rank0` by the rank on that host; null if no "
+          "host has several");
+  visitor("to_rail", null_if_none(reading.to_end.rail), "rail of the receiver, null: unknown");
+  describe_devices(visitor, reading.from_end, reading.to_end);
+  visitor("test", reading.test, "the program's name");
+  visitor.derived("both_ways", false, "always false: the figure is for one direction");
+  visitor("size_bytes", natural(reading.size), "message size");
+  visitor(
+      "status", reading.status,
+      "`ok`; `wrong`: arrived data differ from the data sent; `timeout`: the pair took longer than `--pair-timeout`; "
+      "`not_tried`: an earlier measurement of the pair timed out");
+  visitor("bandwidth_gb_per_s", null_if_none(gb_per_s(reading.bandwidth)),
+          "median over the windows; null without a figure");
+  visitor("bandwidth_gb_per_s_min", null_if_none(gb_per_s(reading.least_bandwidth)), "in the slowest window");
+  visitor("bandwidth_gb_per_s_max", null_if_none(gb_per_s(reading.most_bandwidth)), "in the fastest window");
+  visitor("windows", natural(reading.windows), "number of timed windows");
+  visitor("messages_per_window", natural(reading.messages), "messages in each window");
+  visitor("latency_us", us(reading.latency),
+          "half a round trip of 8 bytes, median; the same in both directions of a pair; null: unknown");
+  visitor("processor_wait_share", left_out_if_none(reading.processor_wait),
+          "share of the time for which the sender or the receiver waited for a processor, whichever did so more: the "
+          "figure is none of the network; missing below 0.1, or if unknown");
+  visitor("wrong_elements", reading.wrong, "null: unchecked");
+  visitor("reason", null_if_none(reading.reason),
+          "why there is no figure, or where the data are wrong; null: no error");
 }
 
-template <typename Form, record::Of<RecordedReading> Record>
-void describe(Form& form, Record& reading) {
+template <typename Visitor, record::Of<RecordedReading> Record>
+void describe(Visitor& visitor, Record& reading) {
   using namespace record;
-  form.line("reading", "In a sweep of sweep_pairs.sh, one line per pair and direction at the end of each run",
-            "pair_reading");
-  form("round", reading.round, "from 0");
-  form("concurrent", reading.concurrent, "pairs measured at the same time, including this one; 0: unknown");
-  form("from", left_out_if_none(reading.from), "number of the sending endpoint, if it has one");
-  form("to", left_out_if_none(reading.to), "number of the receiving endpoint, if it has one");
-  form("from_host", reading.from_end.host, "host of the sender");
-  form("to_host", reading.to_end.host, "host of the receiver");
-  form("from_rail", name_or_number(null_if_none(reading.from_end.rail)),
-       "the NIC or GPU, if several are measured separately");
-  form("to_rail", name_or_number(null_if_none(reading.to_end.rail)), "rail of the receiver, null: unknown");
-  describe_devices(form, reading.from_end, reading.to_end);
-  form("test", reading.test, "name of the program");
-  form("size_bytes", reading.size, "message size");
-  form("status", reading.status, "outcome of the measurement");
-  form("both_ways", reading.both_ways, "whether the figure is the sum of both directions");
-  form("bandwidth_gb_per_s", gb_per_s(reading.bandwidth), "null without a figure");
-  form("latency_us", us(reading.latency), "null: not measured");
-  form("processor_wait_share", left_out_if_none(reading.processor_wait),
-       "as the run has it: the figure is none of the network; missing if there was no such wait");
-  form("reason", null_if_none(reading.reason), "why it failed; null: it did not");
-  form("log", null_if_none(reading.log), "file with the output of a failed run");
-  form("finished_utc", left_out_if_none(reading.finished), "end of the run");
-  form("seconds", left_out_if_none(reading.seconds), "duration of the run, at least 1");
+  visitor.line("reading", "In a sweep of sweep_pairs.sh, one line per pair and direction at the end of each run",
+               "pair_reading");
+  visitor("round", reading.round, "from 0");
+  visitor("concurrent", reading.concurrent, "pairs measured at the same time, including this one; 0: unknown");
+  visitor("from", left_out_if_none(reading.from), "number of the sending endpoint, if it has one");
+  visitor("to", left_out_if_none(reading.to), "number of the receiving endpoint, if it has one");
+  visitor("from_host", reading.from_end.host, "host of the sender");
+  visitor("to_host", reading.to_end.host, "host of the receiver");
+  visitor("from_rail", name_or_number(null_if_none(reading.from_end.rail)),
+          "the NIC or GPU, if several are measured separately");
+  visitor("to_rail", name_or_number(null_if_none(reading.to_end.rail)), "rail of the receiver, null: unknown");
+  describe_devices(visitor, reading.from_end, reading.to_end);
+  visitor("test", reading.test, "name of the program");
+  visitor("size_bytes", reading.size, "message size");
+  visitor("status", reading.status, "outcome of the measurement");
+  visitor("both_ways", reading.both_ways, "whether the figure is the sum of both directions");
+  visitor("bandwidth_gb_per_s", gb_per_s(reading.bandwidth), "null without a figure");
+  visitor("latency_us", us(reading.latency), "null: not measured");
+  visitor("processor_wait_share", left_out_if_none(reading.processor_wait),
+          "as the run has it: the figure is none of the network; missing if there was no such wait");
+  visitor("reason", null_if_none(reading.reason), "why it failed; null: it did not");
+  visitor("log", null_if_none(reading.log), "file with the output of a failed run");
+  visitor("finished_utc", left_out_if_none(reading.finished), "end of the run");
+  visitor("seconds", left_out_if_none(reading.seconds), "duration of the run, at least 1");
 }
 
-template <typename Form, record::Of<SweepStart> Record>
-void describe(Form& form, Record& start) {
-  form.line("sweep", "The first line of sweep_pairs.sh", "sweep_start");
-  form("hosts", start.hosts, "all hosts of the sweep, including those that never answer");
-  form("began_utc", record::left_out_if_none(start.began), "when the sweep began");
-  form("launcher", record::left_out_if_none(start.how.launcher), "--launcher, if it was given");
-  form("agent", record::left_out_if_none(start.how.agent), "--agent, if it was given");
-  form("mpi_options", record::left_out_if_none(start.how.mpi_options), "--mpi-options, if they were given");
-  form("programs", record::left_out_if_none(start.how.programs), "--programs, if it was given");
-  form("not_understood", record::left_out_if_none(start.not_understood),
-       "number of files of other tools whose results were not understood; missing if there were none");
-  form.rest("the settings of the sweep");
+template <typename Visitor, record::Of<SweepStart> Record>
+void describe(Visitor& visitor, Record& start) {
+  visitor.line("sweep", "The first line of sweep_pairs.sh", "sweep_start");
+  visitor("hosts", start.hosts, "all hosts of the sweep, including those that never answer");
+  visitor("began_utc", record::left_out_if_none(start.began), "when the sweep began");
+  visitor("launcher", record::left_out_if_none(start.how.launcher), "--launcher, if it was given");
+  visitor("agent", record::left_out_if_none(start.how.agent), "--agent, if it was given");
+  visitor("mpi_options", record::left_out_if_none(start.how.mpi_options), "--mpi-options, if they were given");
+  visitor("programs", record::left_out_if_none(start.how.programs), "--programs, if it was given");
+  visitor("not_understood", record::left_out_if_none(start.not_understood),
+          "number of files of other tools whose results were not understood; missing if there were none");
+  visitor.other_keys("the settings of the sweep");
 }
 
-template <typename Form, record::Of<HostLocality> Record>
-void describe(Form& form, Record& locality) {
-  form.line("locality", "The location of a host, one line per host");
-  form("host", locality.host, "name of the host");
-  form("leaf", locality.leaf, "its leaf switch");
+template <typename Visitor, record::Of<HostLocality> Record>
+void describe(Visitor& visitor, Record& locality) {
+  visitor.line("locality", "The location of a host, one line per host");
+  visitor("host", locality.host, "name of the host");
+  visitor("leaf", locality.leaf, "its leaf switch");
 }
 
-template <typename Form, record::Of<EndpointSummary::Direction> Record>
-void describe(Form& form, Record& direction) {
+template <typename Visitor, record::Of<EndpointSummary::Direction> Record>
+void describe(Visitor& visitor, Record& direction) {
   using namespace record;
-  form.part("endpoint_direction", "The readings of an endpoint in one direction, over all peers");
-  form("readings", natural(direction.readings), "number of readings with a figure");
-  form("bandwidth_gb_per_s_median", null_if_none(gb_per_s(direction.median)), "median over all peers");
-  form("bandwidth_gb_per_s_min", null_if_none(gb_per_s(direction.least)), "lowest reading");
-  form("min_endpoint", direction.least_partner, "the peer of the lowest reading");
-  form("min_rank", direction.least_partner_rank, "rank of that peer");
-  form("min_host", direction.least_partner_host, "host of that peer");
+  visitor.part("endpoint_direction", "The readings of an endpoint in one direction, over all peers");
+  visitor("readings", natural(direction.readings), "number of readings with a figure");
+  visitor("bandwidth_gb_per_s_median", null_if_none(gb_per_s(direction.median)), "median over all peers");
+  visitor("bandwidth_gb_per_s_min", null_if_none(gb_per_s(direction.least)), "lowest reading");
+  visitor("min_endpoint", direction.least_partner, "the peer of the lowest reading");
+  visitor("min_rank", direction.least_partner_rank, "rank of that peer");
+  visitor("min_host", direction.least_partner_host, "host of that peer");
 }
 
-template <typename Form, record::Of<EndpointSummary> Record>
-void describe(Form& form, Record& summary) {
+template <typename Visitor, record::Of<EndpointSummary> Record>
+void describe(Visitor& visitor, Record& summary) {
   using namespace record;
-  form.line("endpoint", "At the end of a sweep, one line per endpoint");
-  form("endpoint", natural(summary.endpoint), "number of the endpoint");
-  form("rank", natural(summary.rank), "rank of the endpoint");
-  form("host", summary.host, "host of the endpoint");
-  form("sent", summary.sent, "its readings as sender");
-  form("received", summary.received, "its readings as receiver");
-  form("latency_us", us(summary.latency), "median over all peers");
-  form("failed_readings", natural(summary.failed), "readings without a figure or with wrong data, in both directions");
-  form("cut_short", left_out_if_none(summary.cut_short),
-       "true: the sweep ended before it was complete; the figures are of the readings made until then");
+  visitor.line("endpoint", "At the end of a sweep, one line per endpoint");
+  visitor("endpoint", natural(summary.endpoint), "number of the endpoint");
+  visitor("rank", natural(summary.rank), "rank of the endpoint");
+  visitor("host", summary.host, "host of the endpoint");
+  visitor("sent", summary.sent, "its readings as sender");
+  visitor("received", summary.received, "its readings as receiver");
+  visitor("latency_us", us(summary.latency), "median over all peers");
+  visitor("failed_readings", natural(summary.failed),
+          "readings without a figure or with wrong data, in both directions");
+  visitor("cut_short", left_out_if_none(summary.cut_short),
+          "true: the sweep ended before it was complete; the figures are of the readings made until then");
 }
 
 }  // namespace fabricbench

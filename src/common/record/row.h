@@ -14,15 +14,15 @@
 
 namespace fabricbench {
 
-template <typename Form, record::Of<Interval> Record>
-void describe(Form& form, Record& interval) {
+template <typename Visitor, record::Of<Interval> Record>
+void describe(Visitor& visitor, Record& interval) {
   using namespace record;
-  form.part("interval", "The 95 % interval of a median, see Interval");
-  form("low_us", us(interval.low), "lower end");
-  form("high_us", us(interval.high), "upper end");
-  form("confidence", interval.confidence, "actual coverage of the order statistics");
-  form.derived("half_width_percent", interval.half_width() * 100, "half the width, relative to the median");
-  form.hidden(interval.centre);
+  visitor.part("interval", "The 95 % interval of a median, see Interval");
+  visitor("low_us", us(interval.low), "lower end");
+  visitor("high_us", us(interval.high), "upper end");
+  visitor("confidence", interval.confidence, "actual coverage of the order statistics");
+  visitor.derived("half_width_percent", interval.half_width() * 100, "half the width, relative to the median");
+  visitor.internal(interval.centre);
 }
 
 /// Bytes that one network interface or RDMA port of a host carried during a measurement, whoever sent them.
@@ -143,218 +143,226 @@ struct Ending {
   std::vector<std::string> baseline;     ///< the run beside a baseline, a line each; its records are in files
 };
 
-template <typename Form, record::Of<LibraryChoice> Record>
-void describe(Form& form, Record& choice) {
+template <typename Visitor, record::Of<LibraryChoice> Record>
+void describe(Visitor& visitor, Record& choice) {
   using namespace record;
-  form.part("choice", "The library's choice");
-  form("algorithm", choice.algorithm, "algorithm, as the library names it");
-  form("protocol", choice.protocol, "protocol, as the library names it");
-  form("channels", null_if_none(choice.channels), "number of channels");
+  visitor.part("choice", "The library's choice");
+  visitor("algorithm", choice.algorithm, "algorithm, as the library names it");
+  visitor("protocol", choice.protocol, "protocol, as the library names it");
+  visitor("channels", null_if_none(choice.channels), "number of channels");
 }
 
-template <typename Form, record::Of<IterationTimes> Record>
-void describe(Form& form, Record& times) {
+template <typename Visitor, record::Of<IterationTimes> Record>
+void describe(Visitor& visitor, Record& times) {
   using namespace record;
-  form.part("iteration_times", "With `-I 1`: times of single iterations by the GPU's clock, maximum over ranks");
-  form("min_us", us(times.min), "the shortest");
-  form("max_us", us(times.max), "the longest");
-  form("p99_us", us(times.p99), "99th percentile");
-  form("variation_percent", times.variation_percent, "standard deviation relative to the mean");
+  visitor.part("iteration_times", "With `-I 1`: times of single iterations by the GPU's clock, maximum over ranks");
+  visitor("min_us", us(times.min), "the shortest");
+  visitor("max_us", us(times.max), "the longest");
+  visitor("p99_us", us(times.p99), "99th percentile");
+  visitor("variation_percent", times.variation_percent, "standard deviation relative to the mean");
 }
 
-template <typename Form, record::Of<NicBytes> Record>
-void describe(Form& form, Record& nic) {
+template <typename Visitor, record::Of<NicBytes> Record>
+void describe(Visitor& visitor, Record& nic) {
   using namespace record;
-  form.part("wire_bytes", "Traffic of one interface or RDMA port of a host during the timed visits, from all senders");
-  form("host", nic.host, "host of the interface or port");
-  form("wire", nic.name, "interface, or RDMA device and port; includes the loopback and bonds");
-  form("sent_bytes", natural(nic.sent), "bytes that it sent");
-  form("received_bytes", natural(nic.received), "bytes that it received");
+  visitor.part("wire_bytes",
+               "Traffic of one interface or RDMA port of a host during the timed visits, from all senders");
+  visitor("host", nic.host, "host of the interface or port");
+  visitor("wire", nic.name, "interface, or RDMA device and port; includes the loopback and bonds");
+  visitor("sent_bytes", natural(nic.sent), "bytes that it sent");
+  visitor("received_bytes", natural(nic.received), "bytes that it received");
 }
 
-template <typename Form, record::Of<RankTraffic> Record>
-void describe(Form& form, Record& traffic) {
+template <typename Visitor, record::Of<RankTraffic> Record>
+void describe(Visitor& visitor, Record& traffic) {
   using namespace record;
-  form.part("rank_traffic", "Traffic of one rank in one operation");
-  form("sent_bytes", natural(traffic.sent), "bytes that the rank sends");
-  form("received_bytes", natural(traffic.received), "bytes that the rank receives");
+  visitor.part("rank_traffic", "Traffic of one rank in one operation");
+  visitor("sent_bytes", natural(traffic.sent), "bytes that the rank sends");
+  visitor("received_bytes", natural(traffic.received), "bytes that the rank receives");
 }
 
-template <typename Form, record::Of<TimesSlowest> Record>
-void describe(Form& form, Record& count) {
-  form.hidden(count.rank, count.epoch, count.samples);
+template <typename Visitor, record::Of<TimesSlowest> Record>
+void describe(Visitor& visitor, Record& count) {
+  visitor.internal(count.rank, count.epoch, count.samples);
 }
 
-template <typename Form, record::Of<IdleShares> Record>
-void describe(Form& form, Record& shares) {
-  form.hidden(shares.by_rank, shares.most_idle, shares.most);
+template <typename Visitor, record::Of<IdleShares> Record>
+void describe(Visitor& visitor, Record& shares) {
+  visitor.internal(shares.by_rank, shares.most_idle, shares.most);
 }
 
 /// What was sent in vain.
-template <typename Form, record::Of<Measurement> Record>
-void describe_losses(Form& form, Record& measured) {
+template <typename Visitor, record::Of<Measurement> Record>
+void describe_losses(Visitor& visitor, Record& measured) {
   using namespace record;
-  form("retransmitted_segments", null_if_none(measured.retransmitted),
-       "TCP: segments retransmitted while messages were timed, by the first and by the second rank of the pair");
-  form("lost_messages", measured.lost, "RDMA with `-c UD`: timed messages that did not arrive, both ways together");
+  visitor("retransmitted_segments", null_if_none(measured.retransmitted),
+          "TCP: segments retransmitted while messages were timed, by the first and by the second rank of the pair");
+  visitor("lost_messages", measured.lost, "RDMA with `-c UD`: timed messages that did not arrive, both ways together");
 }
 
 /// The results of the checks.
-template <typename Form, record::Of<Measurement> Record>
-void describe_checks(Form& form, Record& measured) {
-  form("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
-  form("checked_operations", measured.checked_operations,
-       "operations whose result was compared on all ranks; null: unchecked, or `checked_messages`");
-  form("wrong_operations", measured.wrong_operations,
-       "collectives with `--check all`: of these, those with wrong elements, at the rank that has most; null: without "
-       "it");
-  form("checking_share", measured.checking_share,
-       "collectives with `--check all`: share of the time that went to filling and checking buffers; null: without it");
-  form(
+template <typename Visitor, record::Of<Measurement> Record>
+void describe_checks(Visitor& visitor, Record& measured) {
+  visitor("wrong_elements", measured.wrong, "sum over all ranks; null: unchecked");
+  visitor("checked_operations", measured.checked_operations,
+          "operations whose result was compared on all ranks; null: unchecked, or `checked_messages`");
+  visitor(
+      "wrong_operations", measured.wrong_operations,
+      "collectives with `--check all`: of these, those with wrong elements, at the rank that has most; null: without "
+      "it");
+  visitor(
+      "checking_share", measured.checking_share,
+      "collectives with `--check all`: share of the time that went to filling and checking buffers; null: without it");
+  visitor(
       "checked_messages", measured.checked_messages,
       "messages with `--check all`: those that arrived, warm-up included, each of which was checked; null: without it");
-  form("wrong_messages", measured.wrong_messages, "of these, those with wrong elements; null: without it");
-  form("checked_bits_share", measured.checked_bits_share,
-       "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");
-  form("repeatable", measured.repeatable,
-       "with `--repeatable`: whether the same input gave the same bits twice; null: not tried");
+  visitor("wrong_messages", measured.wrong_messages, "of these, those with wrong elements; null: without it");
+  visitor("checked_bits_share", measured.checked_bits_share,
+          "share of an element's bits that are 0 in some and 1 in others of the expected elements; null: unchecked");
+  visitor("repeatable", measured.repeatable,
+          "with `--repeatable`: whether the same input gave the same bits twice; null: not tried");
 }
 
 /// How ranks differ.
-template <typename Form, typename Record>
-void describe_ranks(Form& form, Record& measured) {
+template <typename Visitor, typename Record>
+void describe_ranks(Visitor& visitor, Record& measured) {
   using namespace record;
   auto& summary = measured.summary;
-  form("preemptions", natural(summary.preemptions), "involuntary context switches, sum over all ranks");
-  form("most_preempted_rank", natural(summary.most_preempted_rank), "rank with most of them");
-  form("processor_wait_share", left_out_if_none(measured.processor_wait),
-       "share of the time for which the rank that did so most waited for a processor, the median over epochs: the "
-       "figures are none of the network; missing below 0.1, or if unknown");
-  form("slowest_rank", natural(summary.slowest_rank), "rank that was slowest in most samples");
-  form("slowest_rank_share", summary.slowest_share, "its share of the samples");
-  form("rank_times_us", us(measured.rank_times), "median of each rank, by rank");
+  visitor("preemptions", natural(summary.preemptions), "involuntary context switches, sum over all ranks");
+  visitor("most_preempted_rank", natural(summary.most_preempted_rank), "rank with most of them");
+  visitor("processor_wait_share", left_out_if_none(measured.processor_wait),
+          "share of the time for which the rank that did so most waited for a processor, the median over epochs: the "
+          "figures are none of the network; missing below 0.1, or if unknown");
+  visitor("slowest_rank", natural(summary.slowest_rank), "rank that was slowest in most samples");
+  visitor("slowest_rank_share", summary.slowest_share, "its share of the samples");
+  visitor("rank_times_us", us(measured.rank_times), "median of each rank, by rank");
 }
 
-template <typename Form, record::Of<Measurement> Record>
-void describe(Form& form, Record& measured) {
+template <typename Visitor, record::Of<Measurement> Record>
+void describe(Visitor& visitor, Record& measured) {
   using namespace record;
   auto& summary = measured.summary;
-  form.part("measurement", "The results of a row in one placement; ranks are numbered within the group");
-  form("time_us_median", us(summary.median), "the table's time: the median over epochs of each epoch's median sample");
-  form("time_us_interval", summary.interval, "interval of that median; null with fewer than 6 epochs");
-  form("algbw_gb_per_s", gb_per_s(measured.algbw), "algorithm bandwidth, as in the table");
-  form("busbw_gb_per_s", gb_per_s(measured.busbw), "bus bandwidth, as in the table");
-  form("message_rate_per_s", null_if_none(measured.message_rate),
-       "messages per second between two ranks; for both ways, the sum of both directions; null for collectives");
-  form(
+  visitor.part("measurement", "The results of a row in one placement; ranks are numbered within the group");
+  visitor("time_us_median", us(summary.median),
+          "the table's time: the median over epochs of each epoch's median sample");
+  visitor("time_us_interval", summary.interval, "interval of that median; null with fewer than 6 epochs");
+  visitor("algbw_gb_per_s", gb_per_s(measured.algbw), "algorithm bandwidth, as in the table");
+  visitor("busbw_gb_per_s", gb_per_s(measured.busbw), "bus bandwidth, as in the table");
+  visitor("message_rate_per_s", null_if_none(measured.message_rate),
+          "messages per second between two ranks; for both ways, the sum of both directions; null for collectives");
+  visitor(
       "directions_gb_per_s", null_if_none(gb_per_s(measured.directions)),
       "both ways: bandwidth from the first rank of the pair to the second, and back, each over its own time; their sum "
       "is `algbw_gb_per_s`; null if the library does not tell when messages have arrived (NCCL)");
-  form("queue_pairs_gb_per_s", null_if_none(gb_per_s(measured.queue_pairs)),
-       "RDMA bandwidth with several queue pairs: what each carried of `busbw_gb_per_s`, by queue pair, both ways "
-       "together");
-  describe_losses(form, measured);
-  form("background_gb_per_s", gb_per_s(measured.background_rate), "RDMA with `--background`: bandwidth of that stream");
-  describe_checks(form, measured);
-  form("epochs", natural(summary.epochs), "number of epochs with samples");
-  form("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
-  form("samples", natural(summary.samples), "samples used, over all epochs");
-  form("iterations", natural(measured.iterations), "timed iterations in these samples");
-  form("operations_per_sample", natural(measured.operations_per_sample), "operations between two clock reads");
-  form("time_us_mean", us(summary.mean), "mean over all samples, as for the following times");
-  form("time_us_stdev", us(summary.standard_deviation), "population standard deviation");
-  form("time_us_min", us(summary.min), "shortest sample");
-  form("time_us_p5", us(summary.p5), "5th percentile");
-  form("time_us_p95", us(summary.p95), "95th percentile");
-  form("time_us_p99", us(summary.p99), "99th percentile; null with fewer than 299 samples");
-  form("time_us_p999", us(summary.p999), "99.9th percentile; null with fewer than 2,995 samples");
-  form("time_us_max", us(summary.max), "longest sample");
-  form("jitter_us", us(summary.jitter),
-       "mean difference between consecutive samples of an epoch; null: no epoch has two");
-  form("cpu_time_us_median", us(measured.cpu_time), "time until the operations were started, median over epochs");
-  form("outliers", natural(summary.outliers),
-       "samples above the third quartile by more than three interquartile ranges; counted, never removed");
-  form("late_starts", natural(summary.late), "isolated timing: samples discarded because a rank started late");
-  form("drift_percent", percent(summary.drift),
-       "rise of the epochs' medians over the run, relative to their median; null with fewer than 3 epochs");
-  form("sign_autocorrelation", summary.autocorrelation,
-       "near 0 for independent samples, near 1 if slow and fast samples cluster");
-  describe_ranks(form, measured);
-  form("host_time_us_median", us(measured.host_time),
-       "median by the host's clock, if the other times are by the GPU's");
-  form("choice", measured.choice, "the library's choice; null: unknown");
-  form("iteration_times", measured.iteration_times, "null without `-I 1`");
-  form("wires", measured.nics, "traffic of the network interfaces and RDMA ports of all hosts");
-  form("clock_resolution_us", left_out_if_none(us(summary.resolution)),
-       "step of the GPU's clock, per operation: times that differ by less look the same; missing if the host's clock "
-       "took the times");
-  form("clock_error_us", us(summary.clock_error), "isolated timing: largest error bound of the common clock");
-  form("common_start", summary.common_start,
-       "isolated timing: false if a barrier instead of the clock started some epoch");
-  form("samples_us", left_out_if_none(us(measured.samples)), "with `--samples`: every sample, in the order measured");
-  form.hidden(measured.wrong_ranks, measured.first_wrong, measured.unrepeated, summary.times_slowest,
-              measured.rank_means, measured.stopped, measured.waiting);
+  visitor("queue_pairs_gb_per_s", null_if_none(gb_per_s(measured.queue_pairs)),
+          "RDMA bandwidth with several queue pairs: what each carried of `busbw_gb_per_s`, by queue pair, both ways "
+          "together");
+  describe_losses(visitor, measured);
+  visitor("background_gb_per_s", gb_per_s(measured.background_rate),
+          "RDMA with `--background`: bandwidth of that stream");
+  describe_checks(visitor, measured);
+  visitor("epochs", natural(summary.epochs), "number of epochs with samples");
+  visitor("epoch_times_us", us(summary.epoch_medians), "median sample of each epoch, in the order measured");
+  visitor("samples", natural(summary.samples), "samples used, over all epochs");
+  visitor("iterations", natural(measured.iterations), "timed iterations in these samples");
+  visitor("operations_per_sample", natural(measured.operations_per_sample), "operations between two clock reads");
+  visitor("time_us_mean", us(summary.mean), "mean over all samples, as for the following times");
+  visitor("time_us_stdev", us(summary.standard_deviation), "population standard deviation");
+  visitor("time_us_min", us(summary.min), "shortest sample");
+  visitor("time_us_p5", us(summary.p5), "5th percentile");
+  visitor("time_us_p95", us(summary.p95), "95th percentile");
+  visitor("time_us_p99", us(summary.p99), "99th percentile; null with fewer than 299 samples");
+  visitor("time_us_p999", us(summary.p999), "99.9th percentile; null with fewer than 2,995 samples");
+  visitor("time_us_max", us(summary.max), "longest sample");
+  visitor("jitter_us", us(summary.jitter),
+          "mean difference between consecutive samples of an epoch; null: no epoch has two");
+  visitor("cpu_time_us_median", us(measured.cpu_time), "time until the operations were started, median over epochs");
+  visitor("outliers", natural(summary.outliers),
+          "samples above the third quartile by more than three interquartile ranges; counted, never removed");
+  visitor("late_starts", natural(summary.late), "isolated timing: samples discarded because a rank started late");
+  visitor("drift_percent", percent(summary.drift),
+          "rise of the epochs' medians over the run, relative to their median; null with fewer than 3 epochs");
+  visitor("sign_autocorrelation", summary.autocorrelation,
+          "near 0 for independent samples, near 1 if slow and fast samples cluster");
+  describe_ranks(visitor, measured);
+  visitor("host_time_us_median", us(measured.host_time),
+          "median by the host's clock, if the other times are by the GPU's");
+  visitor("choice", measured.choice, "the library's choice; null: unknown");
+  visitor("iteration_times", measured.iteration_times, "null without `-I 1`");
+  visitor("wires", measured.nics, "traffic of the network interfaces and RDMA ports of all hosts");
+  visitor(
+      "clock_resolution_us", left_out_if_none(us(summary.resolution)),
+      "step of the GPU's clock, per operation: times that differ by less look the same; missing if the host's clock "
+      "took the times");
+  visitor("clock_error_us", us(summary.clock_error), "isolated timing: largest error bound of the common clock");
+  visitor("common_start", summary.common_start,
+          "isolated timing: false if a barrier instead of the clock started some epoch");
+  visitor("samples_us", left_out_if_none(us(measured.samples)),
+          "with `--samples`: every sample, in the order measured");
+  visitor.internal(measured.wrong_ranks, measured.first_wrong, measured.unrepeated, summary.times_slowest,
+                   measured.rank_means, measured.stopped, measured.waiting);
 }
 
-template <typename Form, record::Of<Row> Record>
-void describe(Form& form, Record& row) {
+template <typename Visitor, record::Of<Row> Record>
+void describe(Visitor& visitor, Record& row) {
   using namespace record;
-  form.line("row", "One line per row of the table");
-  form("size_bytes", natural(row.size), "size of the larger of a rank's two buffers, or of a message");
-  form("count", natural(row.count), "elements given to the operation");
-  form("datatype", row.datatype, "datatype of the elements");
-  form("reduction", row.reduction, "`none` for operations that only move data");
-  form("root", row.root, "rank within the group; -1 without a root");
-  form("group", natural(row.group), "index in the context's `groups`");
-  form("traffic", row.traffic, "traffic by rank, with alltoallv's `--traffic-summary 1`; else empty");
-  form("skipped", null_if_none(row.skipped), "why nothing was measured; null: it was measured");
-  form("finished_utc", utc(row.finished), "when the row was complete");
-  form("out_of_place", row.out_of_place, "null: not run");
-  form("in_place", row.in_place, "null: not run, or not possible");
-  form("cut_short", left_out_if_none(row.cut_short),
-       "true: the run ended before the row was complete; its figures are of the epochs finished until then, each of "
-       "which counts as one sample, its median, or with 0 epochs an estimate; what epochs do not tell is null or an "
-       "empty list");
+  visitor.line("row", "One line per row of the table");
+  visitor("size_bytes", natural(row.size), "size of the larger of a rank's two buffers, or of a message");
+  visitor("count", natural(row.count), "elements given to the operation");
+  visitor("datatype", row.datatype, "datatype of the elements");
+  visitor("reduction", row.reduction, "`none` for operations that only move data");
+  visitor("root", row.root, "rank within the group; -1 without a root");
+  visitor("group", natural(row.group), "index in the context's `groups`");
+  visitor("traffic", row.traffic, "traffic by rank, with alltoallv's `--traffic-summary 1`; else empty");
+  visitor("skipped", null_if_none(row.skipped), "why nothing was measured; null: it was measured");
+  visitor("finished_utc", utc(row.finished), "when the row was complete");
+  visitor("out_of_place", row.out_of_place, "null: not run");
+  visitor("in_place", row.in_place, "null: not run, or not possible");
+  visitor("cut_short", left_out_if_none(row.cut_short),
+          "true: the run ended before the row was complete; its figures are of the epochs finished until then, each of "
+          "which counts as one sample, its median, or with 0 epochs an estimate; what epochs do not tell is null or an "
+          "empty list");
 }
 
-template <typename Form, record::Of<EpochRecord> Record>
-void describe(Form& form, Record& epoch) {
+template <typename Visitor, record::Of<EpochRecord> Record>
+void describe(Visitor& visitor, Record& epoch) {
   using namespace record;
-  form.line("epoch", "After each epoch of each size and placement");
-  form("size_bytes", natural(epoch.size), "see `row`, as for the following keys");
-  form("count", natural(epoch.count), "elements given to the operation");
-  form("datatype", epoch.datatype, "datatype of the elements");
-  form("reduction", epoch.reduction, "reduction, or `none`");
-  form("root", epoch.root, "root, or -1");
-  form("group", natural(epoch.group), "index in the context's `groups`");
-  form("in_place", epoch.in_place, "whether it was measured in place");
-  form("epoch", natural(epoch.epoch), "number of the epoch, from 0");
-  form("time_us_median", us(epoch.median), "median of its samples");
-  form("algbw_gb_per_s", gb_per_s(epoch.algbw), "algorithm bandwidth at that median");
-  form("busbw_gb_per_s", gb_per_s(epoch.busbw), "bus bandwidth at that median");
-  form("samples", natural(epoch.samples), "number of samples used");
-  form("late_starts", natural(epoch.late), "isolated timing: samples discarded because a rank started late");
+  visitor.line("epoch", "After each epoch of each size and placement");
+  visitor("size_bytes", natural(epoch.size), "see `row`, as for the following keys");
+  visitor("count", natural(epoch.count), "elements given to the operation");
+  visitor("datatype", epoch.datatype, "datatype of the elements");
+  visitor("reduction", epoch.reduction, "reduction, or `none`");
+  visitor("root", epoch.root, "root, or -1");
+  visitor("group", natural(epoch.group), "index in the context's `groups`");
+  visitor("in_place", epoch.in_place, "whether it was measured in place");
+  visitor("epoch", natural(epoch.epoch), "number of the epoch, from 0");
+  visitor("time_us_median", us(epoch.median), "median of its samples");
+  visitor("algbw_gb_per_s", gb_per_s(epoch.algbw), "algorithm bandwidth at that median");
+  visitor("busbw_gb_per_s", gb_per_s(epoch.busbw), "bus bandwidth at that median");
+  visitor("samples", natural(epoch.samples), "number of samples used");
+  visitor("late_starts", natural(epoch.late), "isolated timing: samples discarded because a rank started late");
 }
 
-template <typename Form, record::Of<Ending> Record>
-void describe(Form& form, Record& ending) {
+template <typename Visitor, record::Of<Ending> Record>
+void describe(Visitor& visitor, Record& ending) {
   using namespace record;
-  form.line("end", "The end of the run; missing if the run was killed by SIGKILL");
-  form("exit_status", natural(ending.exit_status),
-       "exit status, see Exit status; of a run that a signal ended, 128 and its number");
-  form("reason", ending.reason, "one sentence");
-  form("wrong_checks", natural(ending.wrong_checks), "checks with at least one wrong element, over all ranks");
-  form("average_busbw_gb_per_s", gb_per_s(ending.average_busbw),
-       "mean over all measurements of the table; with several groups, the slowest group's");
-  form("fast_enough", ending.fast_enough,
-       "whether `--min-bw` and other required figures were reached; null: none required");
-  form("peak_memory_bytes", natural(ending.peak_memory_bytes), "resident memory, maximum over ranks; 0: unknown");
-  form("stolen_percent", ending.stolen_percent, "CPU steal on the host with the highest share");
-  form("memory_usage", ending.memory_usage, "GPU memory used, with `-M 1`; else empty");
-  form("precision", ending.precision, "precision of the figures");
-  form("wires", ending.nics, "interfaces and RDMA ports that carried the traffic, a line each");
-  form("processors", ending.processors, "processors and NUMA nodes on which the ranks of each host ran, a line each");
-  form("notes", ending.notes, "notes on the figures, a line each");
+  visitor.line("end", "The end of the run; missing if the run was killed by SIGKILL");
+  visitor("exit_status", natural(ending.exit_status),
+          "exit status, see Exit status; of a run that a signal ended, 128 and its number");
+  visitor("reason", ending.reason, "one sentence");
+  visitor("wrong_checks", natural(ending.wrong_checks), "checks with at least one wrong element, over all ranks");
+  visitor("average_busbw_gb_per_s", gb_per_s(ending.average_busbw),
+          "mean over all measurements of the table; with several groups, the slowest group's");
+  visitor("fast_enough", ending.fast_enough,
+          "whether `--min-bw` and other required figures were reached; null: none required");
+  visitor("peak_memory_bytes", natural(ending.peak_memory_bytes), "resident memory, maximum over ranks; 0: unknown");
+  visitor("stolen_percent", ending.stolen_percent, "CPU steal on the host with the highest share");
+  visitor("memory_usage", ending.memory_usage, "GPU memory used, with `-M 1`; else empty");
+  visitor("precision", ending.precision, "precision of the figures");
+  visitor("wires", ending.nics, "interfaces and RDMA ports that carried the traffic, a line each");
+  visitor("processors", ending.processors,
+          "processors and NUMA nodes on which the ranks of each host ran, a line each");
+  visitor("notes", ending.notes, "notes on the figures, a line each");
 }
 
 }  // namespace fabricbench

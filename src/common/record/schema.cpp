@@ -70,14 +70,14 @@ Type type_of_record(const Description& description) {
   return {description.name, {{"$ref", "#/definitions/" + description.name}}};
 }
 
-void SchemaForm::line(std::string_view kind, std::string_view meaning, std::string_view name) {
+void SchemaVisitor::line(std::string_view kind, std::string_view meaning, std::string_view name) {
   part(name.empty() ? kind : name, meaning);
   made_.kind = kind;
   made_.schema["required"].push_back("kind");
   made_.schema["properties"]["kind"] = {{"const", kind}};
 }
 
-void SchemaForm::part(std::string_view name, std::string_view meaning) {
+void SchemaVisitor::part(std::string_view name, std::string_view meaning) {
   made_.name = name;
   made_.meaning = meaning;
   made_.schema = {{"type", "object"},
@@ -87,12 +87,12 @@ void SchemaForm::part(std::string_view name, std::string_view meaning) {
                   {"properties", Json::object()}};
 }
 
-void SchemaForm::rest(std::string_view meaning) {
+void SchemaVisitor::other_keys(std::string_view meaning) {
   made_.schema["additionalProperties"] = {{"type", "string"}};
   made_.keys.push_back({"...", "text", std::string(meaning)});
 }
 
-void SchemaForm::add(std::string_view key, const Type& type, std::string_view meaning, bool always) {
+void SchemaVisitor::add(std::string_view key, const Type& type, std::string_view meaning, bool always) {
   Json schema = type.schema;
   if (!schema.contains("$ref")) schema["description"] = meaning;
   made_.schema["properties"][std::string(key)] = std::move(schema);

@@ -61,15 +61,15 @@ template <typename Record>
 template <typename Field>
 [[nodiscard]] Type type_of(Descriptions& all, const Field& field, std::string_view unit = "");
 
-/// A form that lists a record's keys.
-class SchemaForm {
+/// A visitor that lists a record's keys.
+class SchemaVisitor {
  public:
-  explicit SchemaForm(Descriptions& all) : all_(all) {}
+  explicit SchemaVisitor(Descriptions& all) : all_(all) {}
 
   /// `name`: the type's name, if several types have lines of this kind.
   void line(std::string_view kind, std::string_view meaning, std::string_view name = "");
   /// Allows other keys with texts.
-  void rest(std::string_view meaning);
+  void other_keys(std::string_view meaning);
   void part(std::string_view name, std::string_view meaning);
   template <typename Field>
   void operator()(std::string_view key, const Field& field, std::string_view meaning) {
@@ -84,7 +84,7 @@ class SchemaForm {
     (*this)(key, value, meaning);
   }
   template <typename... Values>
-  void hidden(const Values&... /*values*/) {}
+  void internal(const Values&... /*values*/) {}
 
   [[nodiscard]] Description take() { return std::move(made_); }
 
@@ -144,10 +144,10 @@ Type type_of(Descriptions& all, const Field& field, std::string_view unit) {
 
 template <typename Record>
 Type described(Descriptions& all) {
-  SchemaForm form(all);
+  SchemaVisitor visitor(all);
   Record record{};
-  describe(form, record);
-  const Description made = form.take();
+  describe(visitor, record);
+  const Description made = visitor.take();
   for (const Description& known : all) {
     if (known.name == made.name) return type_of_record(known);
   }

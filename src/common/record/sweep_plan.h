@@ -49,52 +49,53 @@ struct SilentEndpoints {
   std::vector<std::string> hosts;
 };
 
-template <typename Form, record::Of<SweepRound> Record>
-void describe(Form& form, Record& round) {
+template <typename Visitor, record::Of<SweepRound> Record>
+void describe(Visitor& visitor, Record& round) {
   using namespace record;
-  form.line("plan", "In a sweep with `--find`, before each round");
-  form("round", natural(round.round), "number of the round, from 0");
-  form("pairs", natural(round.pairs), "pairs measured at the same time");
-  form("why", round.why, "purpose of the round, for readers");
+  visitor.line("plan", "In a sweep with `--find`, before each round");
+  visitor("round", natural(round.round), "number of the round, from 0");
+  visitor("pairs", natural(round.pairs), "pairs measured at the same time");
+  visitor("why", round.why, "purpose of the round, for readers");
 }
 
-template <typename Form, record::Of<SweepFinding> Record>
-void describe(Form& form, Record& finding) {
+template <typename Visitor, record::Of<SweepFinding> Record>
+void describe(Visitor& visitor, Record& finding) {
   using namespace record;
-  form.part("finding", "Something slow or broken");
-  form("blame", finding.blame, "the culprit, as in `slow_links`");
-  form("direction", finding.direction,
-       "`both`, `sends` or `receives`; for a pair, `sends` is from the first of `endpoints` to the second");
-  form("endpoints", finding.endpoints, "names: one, the two of a pair, or all suspects");
-  form("percent_of_expected", null_if_none(percent(finding.ratio)),
-       "median over readings of the bandwidth relative to the expected one; null: nothing was measured");
-  form("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)), "`percent_of_expected` of the expected bandwidth");
-  form("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)), "median of the expected bandwidth");
-  form("readings", natural(finding.readings), "number of readings it is based on");
-  form("failed_readings", natural(finding.failed), "those without a figure");
-  form("partners", natural(finding.partners), "number of different partners");
-  form("text", finding.text, "one sentence for readers");
+  visitor.part("finding", "Something slow or broken");
+  visitor("blame", finding.blame, "the culprit, as in `slow_links`");
+  visitor("direction", finding.direction,
+          "`both`, `sends` or `receives`; for a pair, `sends` is from the first of `endpoints` to the second");
+  visitor("endpoints", finding.endpoints, "names: one, the two of a pair, or all suspects");
+  visitor("percent_of_expected", null_if_none(percent(finding.ratio)),
+          "median over readings of the bandwidth relative to the expected one; null: nothing was measured");
+  visitor("bandwidth_gb_per_s", null_if_none(gb_per_s(finding.rate)),
+          "`percent_of_expected` of the expected bandwidth");
+  visitor("expected_gb_per_s", null_if_none(gb_per_s(finding.expected)), "median of the expected bandwidth");
+  visitor("readings", natural(finding.readings), "number of readings it is based on");
+  visitor("failed_readings", natural(finding.failed), "those without a figure");
+  visitor("partners", natural(finding.partners), "number of different partners");
+  visitor("text", finding.text, "one sentence for readers");
 }
 
-template <typename Form, record::Of<SweepVerdict> Record>
-void describe(Form& form, Record& verdict) {
+template <typename Visitor, record::Of<SweepVerdict> Record>
+void describe(Visitor& visitor, Record& verdict) {
   using namespace record;
-  form.line("verdict", "In a sweep with `--find`, the last line before `end`");
-  form("judged", verdict.judged,
-       "`clean`, `slow` or `unknown`: too few measurements to rule out that something is slow");
-  form("why_over", verdict.why_over, "why measuring ended, for readers");
-  form("findings", verdict.findings, "slow or broken things, worst first");
-  form("open", verdict.open, "undecided questions, a line each, for readers");
-  form("not_judged", verdict.not_judged, "names of endpoints with too few readings");
+  visitor.line("verdict", "In a sweep with `--find`, the last line before `end`");
+  visitor("judged", verdict.judged,
+          "`clean`, `slow` or `unknown`: too few measurements to rule out that something is slow");
+  visitor("why_over", verdict.why_over, "why measuring ended, for readers");
+  visitor("findings", verdict.findings, "slow or broken things, worst first");
+  visitor("open", verdict.open, "undecided questions, a line each, for readers");
+  visitor("not_judged", verdict.not_judged, "names of endpoints with too few readings");
 }
 
-template <typename Form, record::Of<SilentEndpoints> Record>
-void describe(Form& form, Record& silent) {
+template <typename Visitor, record::Of<SilentEndpoints> Record>
+void describe(Visitor& visitor, Record& silent) {
   using namespace record;
-  form.line("silent", "Before a sweep ends early because endpoints did not report on a round in time");
-  form("round", natural(silent.round), "round in which they were silent");
-  form("endpoints", silent.endpoints, "their numbers");
-  form("hosts", silent.hosts, "their hosts");
+  visitor.line("silent", "Before a sweep ends early because endpoints did not report on a round in time");
+  visitor("round", natural(silent.round), "round in which they were silent");
+  visitor("endpoints", silent.endpoints, "their numbers");
+  visitor("hosts", silent.hosts, "their hosts");
 }
 
 }  // namespace fabricbench

@@ -22,10 +22,10 @@ using record::Shown;
 using record::TextColumn;
 using record::TextTable;
 
-const char* kind_of_test(Figure figure) {
-  if (figure == Figure::kCopies) return "Copy test";
-  if (figure == Figure::kConnections) return "Connection test";
-  return figure == Figure::kCollective ? "Collective test" : "Point-to-point test";
+const char* kind_of_test(RowKind row_kind) {
+  if (row_kind == RowKind::kCopies) return "Copy test";
+  if (row_kind == RowKind::kConnections) return "Connection test";
+  return row_kind == RowKind::kCollective ? "Collective test" : "Point-to-point test";
 }
 
 /// The part of a PCI address that nccl-tests prints: 0000:42:00 for 0000:42:00.0.
@@ -94,9 +94,9 @@ Json slowest_rank(const Json& measured) {
 }
 
 /// What a line is about. The columns show a measurement in one placement, with its row as `row`.
-std::vector<TextColumn> with_case(Figure figure, std::vector<TextColumn> columns) {
+std::vector<TextColumn> with_case(RowKind row_kind, std::vector<TextColumn> columns) {
   std::vector<TextColumn> all = {{"size", "", 12, field("/row/size_bytes")}};
-  if (!is_of_pairs(figure)) all.push_back({"place", "", 5, field("/placement")});
+  if (!is_of_pairs(row_kind)) all.push_back({"place", "", 5, field("/placement")});
   all.insert(all.end(), std::move_iterator(columns.begin()), std::move_iterator(columns.end()));
   return all;
 }
@@ -124,12 +124,12 @@ std::vector<TextColumn> sample_columns() {
           {"slowest", "", 0, slowest_rank}};
 }
 
-std::string explanation_of_times(Figure figure) {
+std::string explanation_of_times(RowKind row_kind) {
   return fmt::format(
       "#\n# Statistics: times in us of one {}\n"
       "#   median: of the epochs' medians; low, high: its 95 % interval; -: too few epochs\n"
       "#   min, p95, p99, p99.9, max: of all samples; -: too few samples\n",
-      is_of_pairs(figure) ? "message" : "operation");
+      is_of_pairs(row_kind) ? "message" : "operation");
 }
 
 constexpr std::string_view kExplanationOfSamples =
@@ -188,7 +188,7 @@ void sort_by_pair(std::vector<Row>& rows) {
 }  // namespace
 
 std::string starting_lines(const Context& context) {
-  return fmt::format("# fabricbench version {}\n# {} starting: {}\n", kVersion, kind_of_test(context.figure),
+  return fmt::format("# fabricbench version {}\n# {} starting: {}\n", kVersion, kind_of_test(context.row_kind),
                      context.program);
 }
 
@@ -245,14 +245,15 @@ std::string pair_text(const Context& context, int pair) {
 }
 
 std::string group_line(const Context& context, int group) {
-  if (context.figure != Figure::kCollective) return fmt::format("# Pair {:2}: {}\n", group, pair_text(context, group));
+  if (context.row_kind != RowKind::kCollective)
+    return fmt::format("# Pair {:2}: {}\n", group, pair_text(context, group));
   const GroupFacts& facts = context.groups[static_cast<std::size_t>(group)];
   return fmt::format("# Group {}: ranks {}; hosts {}\n", group, facts.ranks, facts.hosts);
 }
 
-std::string skipped_line(const Row& row, Figure figure) {
+std::string skipped_line(const Row& row, RowKind row_kind) {
   std::string data;
-  if (!is_of_pairs(figure)) data = fmt::format(", {}", facts(row.datatype).name);
+  if (!is_of_pairs(row_kind)) data = fmt::format(", {}", facts(row.datatype).name);
   if (row.reduction != Reduction::kNone) data += fmt::format(" {}", name(row.reduction));
   return fmt::format("# skipped: {} bytes{}: {}\n", row.size, data, row.skipped);
 }
@@ -281,7 +282,7 @@ std::string concluding_lines(const Context& context, const Ending& ending, std::
     text += fmt::format("#{}{}\n", of_titles ? "  " : " ", std::string_view(line).substr(of_titles ? 1 : 0));
   }
   text += statistics;
-  if (!quiet) text += fmt::format("#\n# {} concluded: {}\n", kind_of_test(context.figure), context.program);
+  if (!quiet) text += fmt::format("#\n# {} concluded: {}\n", kind_of_test(context.row_kind), context.program);
   if (!ending.memory_usage.empty()) text += fmt::format("# {:<20} : {}\n", "GPU memory usage", ending.memory_usage);
   if (!quiet) text += "#\n\n";
   return text;
@@ -304,10 +305,10 @@ std::string wrong_text(const Measurement& measured) {
 std::string timestamp(std::time_t time) { return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time)); }
 
 std::string statistics_table(const Context& context, std::span<const Row> rows) {
-  return explanation_of_times(context.figure) +
-         lines_of(context, rows, TextTable(with_case(context.figure, time_columns()), fitted)) +
+  return explanation_of_times(context.row_kind) +
+         lines_of(context, rows, TextTable(with_case(context.row_kind, time_columns()), fitted)) +
          std::string(kExplanationOfSamples) +
-         lines_of(context, rows, TextTable(with_case(context.figure, sample_columns()), fitted));
+         lines_of(context, rows, TextTable(with_case(context.row_kind, sample_columns()), fitted));
 }
 
 std::vector<Row> PairRows::add(Row row) {

@@ -37,7 +37,7 @@ inline constexpr std::string_view kCutShortLine =
     "precise\n";
 /// The last line of a run that ended early; empty if it had not begun.
 [[nodiscard]] std::string ended_early_line(const Context& context, const Ending& ending);
-[[nodiscard]] std::string skipped_line(const Row& row, Figure figure);
+[[nodiscard]] std::string skipped_line(const Row& row, RowKind row_kind);
 
 /// The number of checks that found wrong data.
 [[nodiscard]] std::string wrong_line(const Ending& ending);

@@ -123,9 +123,9 @@ constexpr std::array<CsvColumn, 22> kReadingColumns = {{
     {"processor_wait_share"},
 }};
 
-std::span<const CsvColumn> columns_of(Figure figure) {
-  if (figure == Figure::kCopies) return kCopyColumns;
-  if (figure == Figure::kSweep) return kReadingColumns;
+std::span<const CsvColumn> columns_of(RowKind row_kind) {
+  if (row_kind == RowKind::kCopies) return kCopyColumns;
+  if (row_kind == RowKind::kSweep) return kReadingColumns;
   return kRowColumns;
 }
 
@@ -151,11 +151,11 @@ void MatrixCsvSink::record(const AnyRecord& record) {
 }
 
 void CsvSink::begin(const Context& context) {
-  table_.emplace(columns_of(context.figure));
+  table_.emplace(columns_of(context.row_kind));
   run_ = {{"program", context.program},
           {"started_utc", to_json(context).at("started_utc")},
           {"ranks", context.ranks.size()}};
-  of_messages_ = is_of_pairs(context.figure);
+  of_messages_ = is_of_pairs(context.row_kind);
   ranks_of_groups_.assign(context.groups.size(), 0);
   for (const RankFacts& rank : context.ranks) ++ranks_of_groups_.at(static_cast<std::size_t>(rank.group));
   for (const GroupFacts& group : context.groups) hosts_of_groups_.push_back(group.hosts);

@@ -93,8 +93,8 @@ std::vector<TextColumn> rate_columns() {
 }
 
 /// TCP segments retransmitted by both ranks together, or by each of them if both send messages at once.
-std::vector<TextColumn> retransmission_columns(Figure figure) {
-  if (figure == Figure::kBothWays) {
+std::vector<TextColumn> retransmission_columns(RowKind row_kind) {
+  if (row_kind == RowKind::kBothWays) {
     return {{"Retr", "->", 6, measured("retransmitted_segments/0")},
             {"Retr", "<-", 6, measured("retransmitted_segments/1")}};
   }
@@ -114,7 +114,7 @@ std::vector<TextColumn> spread_columns() {
 
 std::vector<TextColumn> rdma_columns(const Context& context) {
   std::vector<TextColumn> columns = {{"%rate", "", 6, field("/share_of_rate")}};
-  if (context.figure == Figure::kLatency) columns = spread_columns();
+  if (context.row_kind == RowKind::kLatency) columns = spread_columns();
   if (context.options.rdma.background) columns.push_back({"load", "(GB/s)", 8, measured("background_gb_per_s")});
   if (context.options.rdma.transport == Transport::kUd) columns.push_back({"lost", "", 6, measured("lost_messages")});
   return columns;
@@ -127,14 +127,14 @@ void append(std::vector<TextColumn>& columns, const std::vector<TextColumn>& mor
 std::vector<TextColumn> columns_of(const Context& context) {
   std::vector<TextColumn> columns = {{"size", "(B)", 12, field("/size_bytes")}};
   if (context.groups.size() > 1) columns.push_back({"pair", "", 5, field("/group")});
-  if (context.figure == Figure::kLatency) {
+  if (context.row_kind == RowKind::kLatency) {
     append(columns, latency_columns());
   } else {
     append(columns, bandwidth_columns());
-    if (context.figure == Figure::kBothWays) append(columns, direction_columns());
+    if (context.row_kind == RowKind::kBothWays) append(columns, direction_columns());
     append(columns, rate_columns());
   }
-  if (context.backend == "tcp") append(columns, retransmission_columns(context.figure));
+  if (context.backend == "tcp") append(columns, retransmission_columns(context.row_kind));
   if (context.backend == "verbs") append(columns, rdma_columns(context));
   columns.push_back({"#wrong", "", 6, measured("wrong_elements"), "N/A"});
   if (context.options.timestamps) columns.push_back({"timestamp", "", 19, field("/timestamp")});
@@ -146,7 +146,7 @@ std::string rdma_settings(const Context& context) {
   const RdmaOptions& rdma = context.options.rdma;
   const auto text_of = [](std::int64_t value) { return value > 0 ? fmt::to_string(value) : "auto"; };
   std::string text = fmt::format("; queue pairs: {}", rdma.queue_pairs);
-  if (context.figure != Figure::kLatency) {
+  if (context.row_kind != RowKind::kLatency) {
     text += fmt::format("; depth: {}; moderation: {}", depth_of(rdma, false), text_of(rdma.moderation));
     if (rdma.post_list > 1) text += fmt::format("; post list: {}", rdma.post_list);
   }
@@ -161,7 +161,7 @@ std::string pair_settings_line(const Context& context) {
   const bool factor = sizes.step_factor > 1;
   const bool rdma = context.backend == "verbs";
   const std::string window =
-      context.figure == Figure::kLatency ? "" : fmt::format("; window: {} messages", options.window);
+      context.row_kind == RowKind::kLatency ? "" : fmt::format("; window: {} messages", options.window);
   const std::string buffers =
       fmt::format("; buffers: {}", options.check_all ? "one for each message" : name(options.buffers));
   return fmt::format("# Sizes: {} to {} bytes, step: {}({}){}; warmup iters: {}; iters: {}; checks: {}{}\n",
@@ -173,8 +173,8 @@ std::string pair_settings_line(const Context& context) {
 
 std::string_view meaning_of(const Context& context) {
   if (!context.time_means.empty()) return context.time_means;
-  if (context.figure == Figure::kLatency) return "half a round trip";
-  return context.figure == Figure::kBothWays
+  if (context.row_kind == RowKind::kLatency) return "half a round trip";
+  return context.row_kind == RowKind::kBothWays
              ? "time of a window over its messages, the harmonic mean of both directions"
              : "time of a window over its messages";
 }
@@ -188,27 +188,28 @@ std::string pair_lines(const Context& context) {
 }
 
 /// Microseconds of latency, or GB/s.
-double figure_of(const Row& row, Figure figure) {
+double figure_of(const Row& row, RowKind row_kind) {
   const Measurement& measured = *row.out_of_place;
-  return figure == Figure::kLatency ? measured.summary.median * 1e6 : measured.algbw / 1e9;
+  return row_kind == RowKind::kLatency ? measured.summary.median * 1e6 : measured.algbw / 1e9;
 }
 
 /// Whether `a` is slower than `b`.
-bool slower(const Row& a, const Row& b, Figure figure) {
-  const double first = figure_of(a, figure);
-  const double second = figure_of(b, figure);
-  return figure == Figure::kLatency ? first > second : first < second;
+bool slower(const Row& a, const Row& b, RowKind row_kind) {
+  const double first = figure_of(a, row_kind);
+  const double second = figure_of(b, row_kind);
+  return row_kind == RowKind::kLatency ? first > second : first < second;
 }
 
-const Row& slowest(std::span<const Row> rows, Figure figure) {
-  return *std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return slower(a, b, figure); });
+const Row& slowest(std::span<const Row> rows, RowKind row_kind) {
+  return *std::min_element(rows.begin(), rows.end(),
+                           [&](const Row& a, const Row& b) { return slower(a, b, row_kind); });
 }
 
 /// The pairs with wrong data, then the slowest, worst first.
-std::vector<Row> worst(std::vector<Row> rows, Figure figure) {
+std::vector<Row> worst(std::vector<Row> rows, RowKind row_kind) {
   const auto is_wrong = [](const Row& row) { return row.out_of_place->wrong.value_or(0) > 0; };
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    return is_wrong(a) != is_wrong(b) ? is_wrong(a) : slower(a, b, figure);
+    return is_wrong(a) != is_wrong(b) ? is_wrong(a) : slower(a, b, row_kind);
   });
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kWorstRows)), rows.end());
   return rows;
@@ -221,20 +222,20 @@ std::string summary_line(const Context& context, std::span<const Row> rows) {
   double together = 0;
   double messages = 0;
   for (const Row& row : rows) {
-    figures.push_back(figure_of(row, context.figure));
+    figures.push_back(figure_of(row, context.row_kind));
     together += figures.back();
     messages += row.out_of_place->message_rate / 1e6;
   }
   const auto [least, most] = std::minmax_element(figures.begin(), figures.end());
-  const int pair = slowest(rows, context.figure).group;
+  const int pair = slowest(rows, context.row_kind).group;
   const std::string whole = rows.size() == context.groups.size() ? "" : fmt::format(" of {}", context.groups.size());
   std::string text = fmt::format("# Summary: {}{} pairs; size: {}; min {}, median {}, max {} {}; slowest: pair {}, {}",
                                  rows.size(), whole, rows.front().size, readable(*least, kAnyWidth),
                                  readable(median(figures), kAnyWidth), readable(*most, kAnyWidth),
-                                 context.figure == Figure::kLatency ? "us" : "GB/s", pair, pair_text(context, pair));
+                                 context.row_kind == RowKind::kLatency ? "us" : "GB/s", pair, pair_text(context, pair));
   const bool in_rounds = std::any_of(context.groups.begin(), context.groups.end(),
                                      [](const GroupFacts& group) { return group.round > 0; });
-  if (context.figure != Figure::kLatency && !in_rounds) {
+  if (context.row_kind != RowKind::kLatency && !in_rounds) {
     text += fmt::format("; together: {} GB/s, {} Mmsg/s", readable(together, kAnyWidth), readable(messages, kAnyWidth));
   }
   if (rows.size() > kMostRows) {
@@ -277,7 +278,7 @@ class PairTableSink final : public Table {
   }
   void add(const Row& row) {
     if (!row.skipped.empty()) {
-      output_.write(skipped_line(row, context_.figure));
+      output_.write(skipped_line(row, context_.row_kind));
       return;
     }
     if (!row.out_of_place) return;
@@ -293,10 +294,10 @@ class PairTableSink final : public Table {
     std::string text;
     const bool cut_short = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.cut_short; });
     text += cut_short_line(cut_short);
-    for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.figure) : rows) text += row_line(row);
+    for (const Row& row : rows.size() > kMostRows ? worst(rows, context_.row_kind) : rows) text += row_line(row);
     if (context_.groups.size() > 1) {
       text += summary_line(context_, rows);
-      ++times_slowest_[slowest(rows, context_.figure).group];
+      ++times_slowest_[slowest(rows, context_.row_kind).group];
       ++cases_;
     }
     output_.write(text);

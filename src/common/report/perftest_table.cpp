@@ -40,9 +40,9 @@ std::string labelled(std::string_view label, std::string_view text) {
 
 std::string settings_block(const Context& context) {
   const RdmaOptions& rdma = context.options.rdma;
-  const bool latency = context.figure == Figure::kLatency;
+  const bool latency = context.row_kind == RowKind::kLatency;
   std::string text = fmt::format("{}                    {} {}Test\n", kDashedLine, context.program,
-                                 context.figure == Figure::kBothWays ? "Bidirectional " : "");
+                                 context.row_kind == RowKind::kBothWays ? "Bidirectional " : "");
   if (!rdma.device.empty()) text += labelled("Device", rdma.device);
   text += labelled("Library", context.library);
   text += labelled("Number of qps", fmt::to_string(rdma.queue_pairs));
@@ -112,7 +112,7 @@ class PerftestTableSink final : public Table {
     context_ = context;
     pending_ = PairRows(context.groups.size());
     const std::string title =
-        context.figure == Figure::kLatency ? std::string(kLatencyTitle) : bandwidth_title(context.options.rdma);
+        context.row_kind == RowKind::kLatency ? std::string(kLatencyTitle) : bandwidth_title(context.options.rdma);
     output_.write((context.options.quiet ? std::string() : settings_block(context)) + title);
   }
   void record(const AnyRecord& record) override {
@@ -152,7 +152,7 @@ class PerftestTableSink final : public Table {
     std::string text;
     for (const Row& row : rows) {
       text += cut_short_line(row.cut_short);
-      text += context_.figure == Figure::kLatency ? latency_row(row) : bandwidth_row(row, context_.options.rdma);
+      text += context_.row_kind == RowKind::kLatency ? latency_row(row) : bandwidth_row(row, context_.options.rdma);
       const std::uint64_t lost = row.out_of_place->lost.value_or(0);
       if (lost == 0) continue;
       remarks_.push_back(

@@ -161,7 +161,7 @@ Outputs& Outputs::operator=(Outputs&& other) noexcept {
 void Outputs::begin(const Context& context) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->ended.test()) return;
-  state_->interim.begin(context.figure);
+  state_->interim.begin(context.row_kind);
   state_->sweep.begin(context);
   for (const auto& sink : sinks_) sink->begin(context);
 }

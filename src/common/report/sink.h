@@ -28,7 +28,7 @@ namespace fabricbench {
 class InterimRows {
  public:
   /// Before everything else: whether rows are of windows of messages.
-  void begin(Figure figure) { of_windows_ = figure == Figure::kBandwidth || figure == Figure::kBothWays; }
+  void begin(RowKind row_kind) { of_windows_ = row_kind == RowKind::kBandwidth || row_kind == RowKind::kBothWays; }
   void add(const EpochRecord& epoch) { epochs_.push_back(epoch); }
   /// What is known of a case until its first epoch: no sample.
   void estimate(const EpochRecord& estimate) { estimates_.push_back(estimate); }

@@ -58,7 +58,7 @@ EndpointSummary::Direction summarized(const std::vector<float>& bandwidths, std:
 
 SweepFacts sweep_facts(const Context& context) {
   SweepFacts facts;
-  if (context.figure != Figure::kSweep) return facts;
+  if (context.row_kind != RowKind::kSweep) return facts;
   facts.checked = context.options.checks > 0;
   facts.test = context.program;
   facts.endpoints.reserve(context.ranks.size());
@@ -107,9 +107,9 @@ SweepPlanFacts plan_facts(const Context& context) {
           context.options.window};
 }
 
-Level paired(const Context& context) {
-  if (context.options.level != Level::kAuto) return context.options.level;
-  return ranks_by_host(context).size() == context.ranks.size() ? Level::kHost : Level::kRank;
+EndpointLevel paired(const Context& context) {
+  if (context.options.level != EndpointLevel::kAuto) return context.options.level;
+  return ranks_by_host(context).size() == context.ranks.size() ? EndpointLevel::kHost : EndpointLevel::kRank;
 }
 
 std::vector<std::string> endpoint_names(const Context& context) {

@@ -38,8 +38,8 @@ void add_facts(EndpointSummary& summary, const SweepFacts& facts);
 /// The plan of the sweep.
 [[nodiscard]] SweepPlanFacts plan_facts(const Context& context);
 
-/// The unit that is paired; never Level::kAuto.
-[[nodiscard]] Level paired(const Context& context);
+/// The unit that is paired; never EndpointLevel::kAuto.
+[[nodiscard]] EndpointLevel paired(const Context& context);
 
 /// A name for every endpoint: its host, or `host:r3` with its rank where the host has several.
 [[nodiscard]] std::vector<std::string> endpoint_names(const Context& context);

@@ -50,8 +50,8 @@ std::string compared(double bandwidth, double usual) {
 std::string what_is_paired(const Context& context) {
   const std::size_t endpoints = context.ranks.size();
   switch (paired(context)) {
-    case Level::kHost: return fmt::format("{} hosts, the first rank of each", endpoints);
-    case Level::kGpu: return fmt::format("{} GPUs", endpoints);
+    case EndpointLevel::kHost: return fmt::format("{} hosts, the first rank of each", endpoints);
+    case EndpointLevel::kGpu: return fmt::format("{} GPUs", endpoints);
     default: return fmt::format("{} ranks", endpoints);
   }
 }

@@ -65,7 +65,7 @@ std::string header(const Options& options) {
 /// What a time of the table means.
 std::string conventions_text(const Options& options) {
   std::string over_ranks = aggregate_text(options.average);
-  if (options.like != Like::kNcclTests) return over_ranks;
+  if (options.like != ReferenceTool::kNcclTests) return over_ranks;
   return fmt::format("{}; measured as by nccl-tests: the host's clock, its final wait included", over_ranks);
 }
 
@@ -138,7 +138,7 @@ class TableSink final : public Table {
   void add(const Row& row) {
     const Options& options = context_.options;
     if (!row.skipped.empty()) {
-      output_.write(skipped_line(row, context_.figure));
+      output_.write(skipped_line(row, context_.row_kind));
       return;
     }
     std::string text;
@@ -338,11 +338,11 @@ class ConnectTableSink final : public Table {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_table(Figure figure, const Options& options, OutputFile output, bool colour) {
-  if (figure == Figure::kCollective) return std::make_unique<TableSink>(std::move(output));
-  if (figure == Figure::kSweep) return make_sweep_table(std::move(output), colour);
-  if (figure == Figure::kCopies) return std::make_unique<CopyTableSink>(std::move(output));
-  if (figure == Figure::kConnections) return std::make_unique<ConnectTableSink>(std::move(output));
+std::unique_ptr<Sink> make_table(RowKind row_kind, const Options& options, OutputFile output, bool colour) {
+  if (row_kind == RowKind::kCollective) return std::make_unique<TableSink>(std::move(output));
+  if (row_kind == RowKind::kSweep) return make_sweep_table(std::move(output), colour);
+  if (row_kind == RowKind::kCopies) return std::make_unique<CopyTableSink>(std::move(output));
+  if (row_kind == RowKind::kConnections) return std::make_unique<ConnectTableSink>(std::move(output));
   if (options.rdma.perftest_table) return make_perftest_table(std::move(output));
   return make_pair_table(std::move(output));
 }

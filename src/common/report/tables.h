@@ -11,6 +11,7 @@
 namespace fabricbench {
 
 /// The table that people read, of a run with this figure. `colour`: whether a sweep's map has colours.
-[[nodiscard]] std::unique_ptr<Sink> make_table(Figure figure, const Options& options, OutputFile output, bool colour);
+[[nodiscard]] std::unique_ptr<Sink> make_table(RowKind row_kind, const Options& options, OutputFile output,
+                                               bool colour);
 
 }  // namespace fabricbench

@@ -68,7 +68,7 @@ Comparison compare(const std::map<int, ProcessReport>& reports, std::size_t proc
   Comparison comparison;
   for (const auto& [process, report] : reports) {
     comparison.longest_stuck = std::max(comparison.longest_stuck, report.stuck_s);
-    if (report.resting) continue;
+    if (report.idle) continue;
     comparison.furthest = std::max(comparison.furthest, report.steps);
     if (report.steps < comparison.least) comparison.with_least = 0;
     comparison.least = std::min(comparison.least, report.steps);
@@ -87,11 +87,11 @@ std::string unreported_text(int rank, const std::map<int, Seconds>& silences, Se
 }
 
 /// Whether it has nothing to do, so that nobody waits for it.
-bool is_at_rest(const ProcessReport& report) { return report.resting && report.stuck_s == 0; }
+bool is_idle(const ProcessReport& report) { return report.idle && report.stuck_s == 0; }
 
 /// Why the others may wait for this process; empty: it waits for others.
 std::string why_missing(const ProcessReport& report, const Comparison& all) {
-  if (report.resting) return "stuck";
+  if (report.idle) return "stuck";
   const bool sleeps = all.somebody_polls && report.busy < kAwake;
   if (report.steps < all.furthest) {
     // Operations of some collectives end earlier on some ranks, so that who is silent stops others at different ones,
@@ -120,15 +120,15 @@ std::string line_of(int process, const std::vector<std::string>& names, const st
 
 }  // namespace
 
-bool RollCall::is_due(Seconds now) {
+bool FailureDetector::is_due(Seconds now) {
   if (now < next_) return false;
   next_ = now + jitter_.shorten(patience_ / 8);
   return true;
 }
 
-std::vector<int> RollCall::to_ask(Seconds now) {
+std::vector<int> FailureDetector::to_ask(Seconds now) {
   std::vector<int> ranks;
-  for (auto& [rank, last] : last_words_) {
+  for (auto& [rank, last] : last_heard_) {
     if (now - last.heard < patience_ / 4 || now - last.asked < patience_ / 32) continue;
     last.asked = now;
     ++last.times_asked;
@@ -137,26 +137,26 @@ std::vector<int> RollCall::to_ask(Seconds now) {
   return ranks;
 }
 
-bool RollCall::is_anxious(Seconds now) const {
-  return std::any_of(last_words_.begin(), last_words_.end(), [&](const auto& entry) {
+bool FailureDetector::is_anxious(Seconds now) const {
+  return std::any_of(last_heard_.begin(), last_heard_.end(), [&](const auto& entry) {
     const Seconds silence = now - entry.second.heard;
     return silence > patience_ / 2 && silence <= patience_;
   });
 }
 
 /// If this process itself was stopped for long, the others have been silent for as long, but were not asked.
-std::vector<int> RollCall::gone(Seconds now) const {
+std::vector<int> FailureDetector::gone(Seconds now) const {
   constexpr int kTimesAsked = 8;
   std::vector<int> ranks;
-  for (const auto& [rank, last] : last_words_) {
+  for (const auto& [rank, last] : last_heard_) {
     if (now - last.heard > patience_ && last.times_asked >= kTimesAsked) ranks.push_back(rank);
   }
   return ranks;
 }
 
-std::map<int, Seconds> RollCall::silences(Seconds now) const {
+std::map<int, Seconds> FailureDetector::silences(Seconds now) const {
   std::map<int, Seconds> silences;
-  for (const auto& [rank, last] : last_words_) silences[rank] = now - last.heard;
+  for (const auto& [rank, last] : last_heard_) silences[rank] = now - last.heard;
   return silences;
 }
 
@@ -169,9 +169,9 @@ struct ProcessTable::Datagram {
   double busy;
   double deaf_s;
   std::int32_t rank;
-  bool resting;
+  bool idle;
   Purpose purpose;
-  std::uint8_t way;  // the place of the address in the list of rank 0's
+  std::uint8_t address_index;  // the place of the address in the list of rank 0's
   std::array<char, kActivityBytes> activity;
 };
 
@@ -224,8 +224,8 @@ void ProcessTable::report(const ProcessReport& report) {
     take_down_all();
     return;
   }
-  Datagram datagram{job_,  report.steps,   report.stuck_s,   report.busy, report.deaf_s,
-                    rank_, report.resting, Purpose::kReport, 0,           {}};
+  Datagram datagram{job_,  report.steps, report.stuck_s,   report.busy, report.deaf_s,
+                    rank_, report.idle,  Purpose::kReport, 0,           {}};
   report.activity.copy(datagram.activity.data(), kActivityBytes - 1);
   send(datagram);
 }
@@ -261,10 +261,10 @@ void ProcessTable::ask(const std::vector<int>& ranks) {
 /// To rank 0. What is lost is sent again soon, and there is nobody to report an error to.
 void ProcessTable::send(Datagram datagram) {
   constexpr int kMostUnanswered = 4;
-  if (unanswered_++ >= kMostUnanswered) way_.reset();
+  if (unanswered_++ >= kMostUnanswered) address_index_.reset();
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
-    if (way_ && *way_ != i) continue;
-    datagram.way = static_cast<std::uint8_t>(i);
+    if (address_index_ && *address_index_ != i) continue;
+    datagram.address_index = static_cast<std::uint8_t>(i);
     (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(addresses_[i]), sizeof addresses_[i]);
   }
 }
@@ -297,7 +297,7 @@ void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) 
   here_.insert(datagram.rank);
   if (rank_ != 0) {
     has_heard_first_ = true;
-    way_ = datagram.way;
+    address_index_ = datagram.address_index;
     unanswered_ = 0;
     asked_for_stack_ = asked_for_stack_ || datagram.purpose == Purpose::kAskForStack;
     may_go_ = may_go_ || datagram.purpose == Purpose::kGoodbye;
@@ -308,9 +308,9 @@ void ProcessTable::take_down(const Datagram& datagram, const sockaddr_in& from) 
   if (datagram.purpose == Purpose::kReport) {
     const std::string activity(datagram.activity.data(), strnlen(datagram.activity.data(), kActivityBytes));
     reports_[datagram.rank] = {datagram.steps, datagram.stuck_s, activity,
-                               datagram.busy,  datagram.resting, datagram.deaf_s};
+                               datagram.busy,  datagram.idle,    datagram.deaf_s};
   }
-  senders_[datagram.rank] = {from, datagram.way};
+  senders_[datagram.rank] = {from, datagram.address_index};
   const bool goes = datagram.purpose == Purpose::kGoodbye;
   if (goes) {
     gone_.insert(datagram.rank);
@@ -339,11 +339,11 @@ void ProcessTable::say(Purpose purpose, const Sender& to) {
   Datagram datagram{};
   datagram.job = job_;
   datagram.purpose = purpose;
-  datagram.way = to.way;
+  datagram.address_index = to.address_index;
   (void)sendto(socket_, &datagram, sizeof datagram, 0, generic(to.address), sizeof to.address);
 }
 
-bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now) {
+bool keep_in_touch(ProcessTable& table, FailureDetector& roll, Seconds now) {
   const bool is_due = roll.is_due(now);
   if (is_due) table.say_here();
   for (const int rank : table.listen()) roll.hear(rank, now);
@@ -352,7 +352,7 @@ bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now) {
 }
 
 /// The answer may be lost, and rank 0 gone.
-bool take_leave(ProcessTable& table, RollCall& roll, std::uint64_t steps, Seconds waited, Seconds now) {
+bool take_leave(ProcessTable& table, FailureDetector& roll, std::uint64_t steps, Seconds waited, Seconds now) {
   constexpr Seconds kAnswersWithin = 4;  // more than any pause between its looks
   table.say_goodbye(steps);
   keep_in_touch(table, roll, now);
@@ -378,7 +378,7 @@ std::vector<std::string> who_is_missing(const std::map<int, ProcessReport>& repo
       continue;
     }
     const ProcessReport& report = found->second;
-    if (is_at_rest(report)) continue;
+    if (is_idle(report)) continue;
     if (is_deaf(report, all)) {
       missing.push_back(
           line_of(process, names,
@@ -407,7 +407,7 @@ std::vector<int> ranks_to_ask(const std::map<int, ProcessReport>& reports) {
   std::vector<int> stuck;
   std::vector<int> waiting;
   for (const auto& [process, report] : reports) {
-    if (is_at_rest(report)) continue;
+    if (is_idle(report)) continue;
     (why_missing(report, all).empty() ? waiting : stuck).push_back(process);
   }
   std::vector<int>& asked = stuck.empty() ? waiting : stuck;

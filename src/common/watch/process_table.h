@@ -34,14 +34,14 @@ class Jitter {
 /// Decides which processes of a job are gone, by when each was heard last. Rank 0 hears all, and the others hear rank
 /// 0. Who was never heard does not count: its datagrams may not get through. Datagrams get lost, so who is silent is
 /// asked again and again before it is gone. Reads no clock: its caller passes the times.
-class RollCall {
+class FailureDetector {
  public:
   /// `patience`: the time without a word after which a process is gone; above 0. `rank`: of this process.
-  explicit RollCall(Seconds patience, int rank = 0) : patience_(patience), jitter_(rank) {}
+  explicit FailureDetector(Seconds patience, int rank = 0) : patience_(patience), jitter_(rank) {}
 
   /// True, and not again for a sixteenth to an eighth of the patience: this process is to say that it is there.
   [[nodiscard]] bool is_due(Seconds now);
-  void hear(int rank, Seconds now) { last_words_[rank] = {now, now, 0}; }
+  void hear(int rank, Seconds now) { last_heard_[rank] = {now, now, 0}; }
   /// Who has been silent for a quarter of the patience, and is to be asked now. Each is asked at least eight
   /// times before it is gone.
   [[nodiscard]] std::vector<int> to_ask(Seconds now);
@@ -53,7 +53,7 @@ class RollCall {
   [[nodiscard]] std::map<int, Seconds> silences(Seconds now) const;
 
  private:
-  struct LastWord {
+  struct LastHeard {
     Seconds heard;
     Seconds asked;  // or heard
     int times_asked;
@@ -62,7 +62,7 @@ class RollCall {
   Seconds patience_;
   Seconds next_ = 0;
   Jitter jitter_;
-  std::map<int, LastWord> last_words_;
+  std::map<int, LastHeard> last_heard_;
 };
 
 /// The report of a rank that makes no progress.
@@ -72,8 +72,8 @@ struct ProcessReport {
   std::string activity;
   double busy =
       1;  ///< share of the time since the last progress that its main thread had a processor or waited for one
-  bool resting = false;  ///< whether it only waits for the others to end: nobody waits for it
-  Seconds deaf_s = 0;    ///< since anything of the first process has arrived; 0: it just has, or this is that one
+  bool idle = false;   ///< whether it only waits for the others to end: nobody waits for it
+  Seconds deaf_s = 0;  ///< since anything of the first process has arrived; 0: it just has, or this is that one
 };
 
 /// Carries reports to rank 0 by UDP, independently of MPI. Each report is one datagram to every address of rank 0's
@@ -128,7 +128,7 @@ class ProcessTable : NotCopied {
   /// Of a rank that rank 0 has heard.
   struct Sender {
     sockaddr_in address;
-    std::uint8_t way;  // which of rank 0's addresses its last word came by
+    std::uint8_t address_index;  // which of rank 0's addresses its last word came by
   };
 
   [[nodiscard]] std::optional<sockaddr_in> bind_to(in_addr_t address) const;
@@ -144,8 +144,8 @@ class ProcessTable : NotCopied {
   int socket_ = -1;
   std::uint64_t job_ = 0;  // random, so that another job's datagrams are ignored
   std::vector<sockaddr_in> addresses_;
-  std::optional<std::size_t> way_;  // the one of them that rank 0 has answered for; empty: all of them
-  int unanswered_ = 0;              // datagrams since rank 0's last word
+  std::optional<std::size_t> address_index_;  // the one of them that rank 0 has answered for; empty: all of them
+  int unanswered_ = 0;                        // datagrams since rank 0's last word
   std::map<int, ProcessReport> reports_;
   std::map<int, Sender> senders_;
   std::set<int> gone_;  // who has said goodbye
@@ -158,12 +158,13 @@ class ProcessTable : NotCopied {
 
 /// Takes down who was heard, says now and then that this process is there too, and asks who has been silent for long.
 /// To be called at every look. Returns whether it has said so now.
-bool keep_in_touch(ProcessTable& table, RollCall& roll, Seconds now);
+bool keep_in_touch(ProcessTable& table, FailureDetector& roll, Seconds now);
 
 /// For a process that has ended MPI, to be called again and again, `waited` seconds after the first time: returns
 /// whether it may go. Rank 0 waits for all that it has heard, since they may be stuck in the end of MPI. The others
 /// wait until it knows that they are not. `steps`: as in ProcessReport.
-[[nodiscard]] bool take_leave(ProcessTable& table, RollCall& roll, std::uint64_t steps, Seconds waited, Seconds now);
+[[nodiscard]] bool take_leave(ProcessTable& table, FailureDetector& roll, std::uint64_t steps, Seconds waited,
+                              Seconds now);
 
 // Who keeps the others waiting, from what the ranks report.
 

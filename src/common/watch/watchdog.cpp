@@ -38,7 +38,7 @@ const char* words_for(Phase phase) {
     case Phase::kReduce: return "collecting the times of";
     case Phase::kCheck: return "checking";
     case Phase::kReport: return "reporting";
-    case Phase::kRest: return "waiting for the others to end";
+    case Phase::kIdle: return "waiting for the others to end";
     case Phase::kRelease: return "releasing buffers and libraries";
     case Phase::kEndMpi: return "ending MPI (MPI_Finalize)";
     case Phase::kLeave: return "waiting for the others to end MPI";
@@ -78,7 +78,7 @@ Seconds StallDetector::patience(int rank, Seconds timeout, Seconds grace) {
 
 Seconds StallDetector::interval(Seconds timeout) { return std::clamp(timeout / 16, 0.05, 1.0); }
 
-StallDetector::Stall StallDetector::look(const Sight& sight) {
+StallDetector::Stall StallDetector::look(const Observation& sight) {
   if (sight.steps != last_.steps) {
     last_ = sight;
     pause_ = std::min(2 * pause_, std::max(timeout_ / 16, interval(timeout_)));
@@ -105,7 +105,7 @@ std::string Heartbeat::activity() const {
 }
 
 struct Watchdog::Group {
-  /// `patience`: as for RollCall.
+  /// `patience`: as for FailureDetector.
   Group(const mpi::Communicator& group, Watched known, Seconds patience)
       : rank(group.rank()),
         names(group.gather(known.name)),
@@ -125,7 +125,7 @@ struct Watchdog::Group {
   std::string first;               // the first process's
   Watched watched;
   ProcessTable table;
-  RollCall roll;
+  FailureDetector roll;
 };
 
 Watchdog::Watchdog(Seconds timeout, StallAction action, int rank, std::string name,
@@ -241,7 +241,7 @@ std::string Watchdog::activity() const {
   return state.empty() ? heartbeat_.activity() : fmt::format("{} ({})", heartbeat_.activity(), state);
 }
 
-StallDetector::Sight Watchdog::sight() {
+StallDetector::Observation Watchdog::sight() {
   const std::chrono::duration<Seconds> time = SteadyClock::now().time_since_epoch();
   return {heartbeat_.progress(), time_.after(time.count()), time_awake(), heartbeat_.longer_s()};
 }
@@ -262,14 +262,14 @@ void Watchdog::watch() {
 
 /// Returns the time until the next look.
 Seconds Watchdog::look(StallDetector& detector) {
-  const StallDetector::Sight seen = sight();
+  const StallDetector::Observation seen = sight();
   if (group_) keep_in_touch(group_->table, group_->roll, seen.time);
   look_for_others(seen.time);
   const StallDetector::Stall stall = detector.look(seen);
   const bool ends = stall.action == StallDetector::Action::kEnd;
   if (ends || (stall.action == StallDetector::Action::kReport && seen.time >= next_report_)) {
     next_report_ = seen.time + StallDetector::interval(timeout_) / 2;
-    report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_at_rest(), deaf_for(seen.time)});
+    report({heartbeat_.steps(), stall.stuck_s, activity(), stall.busy, is_idle(), deaf_for(seen.time)});
     if (Group* const known = company(); stack_ && known != nullptr && known->table.is_asked_for_stack()) print_stack();
   }
   if (ends) end_job(stall.stuck_s, findings());
@@ -282,7 +282,7 @@ Seconds Watchdog::time_to_next_look(const StallDetector::Stall& stall, Seconds n
   const bool hears_many = (group_ && group_->rank == 0) || (world_ && world_->rank == 0);
   if (world_ && world_->roll.is_anxious(now)) return kAtOnce;
   if (hears_many && stall.action == StallDetector::Action::kReport) return kAtOnce;
-  return hears_many || is_at_rest() ? StallDetector::interval(timeout_) : stall.next_look_s;
+  return hears_many || is_idle() ? StallDetector::interval(timeout_) : stall.next_look_s;
 }
 
 /// 0 on the first process.
@@ -302,7 +302,7 @@ void Watchdog::report(const ProcessReport& report) {
 void Watchdog::look_for_others(Seconds now) {
   if (!world_) return;
   const bool is_due = keep_in_touch(world_->table, world_->roll, now);
-  if (!is_at_rest()) return;
+  if (!is_idle()) return;
   if (is_due) report({heartbeat_.steps(), 0, heartbeat_.activity(), 1, true});  // or it would seem to be silent
   const std::vector<int> gone = world_->roll.gone(now);
   if (gone.empty()) return;
@@ -317,7 +317,7 @@ void Watchdog::look_for_others(Seconds now) {
 
 /// A line each.
 std::vector<std::string> Watchdog::findings() {
-  if (is_at_rest()) return {fmt::format("{}: {}, and stuck in this itself", name_, heartbeat_.activity())};
+  if (is_idle()) return {fmt::format("{}: {}, and stuck in this itself", name_, heartbeat_.activity())};
   if (const Group* const known = company()) {
     const std::map<int, Seconds> silences = known->roll.silences(sight().time);
     if (known->rank == 0) return who_is_missing(known->table.reports(), known->names, silences);

@@ -43,7 +43,7 @@ class ForwardTime {
 class StallDetector {
  public:
   /// The state of the process at one time.
-  struct Sight {
+  struct Observation {
     std::uint64_t steps = 0;
     Seconds time = 0;      ///< on any clock that goes forward
     Seconds awake = 0;     ///< total time for which its main thread has had a processor or waited for one
@@ -68,18 +68,18 @@ class StallDetector {
   };
 
   /// `timeout`: rank 0 ends the job after this time without progress, and `grace`; above 0.
-  StallDetector(int rank, Seconds timeout, Seconds grace, const Sight& first)
+  StallDetector(int rank, Seconds timeout, Seconds grace, const Observation& first)
       : timeout_(timeout), patience_(patience(rank, timeout, grace)), last_(first), pause_(interval(timeout)) {}
 
   /// The time between two looks, unless the process goes on and on: a look takes a processor from the main thread, and
   /// thousands of ranks that look hold up each other's collectives. Then it doubles, up to a sixteenth of the timeout.
   [[nodiscard]] static Seconds interval(Seconds timeout);
-  [[nodiscard]] Stall look(const Sight& sight);
+  [[nodiscard]] Stall look(const Observation& sight);
 
  private:
   Seconds timeout_;
   Seconds patience_;
-  Sight last_;  // the process when it last made progress
+  Observation last_;  // the process when it last made progress
   Seconds pause_;
 };
 
@@ -96,7 +96,7 @@ enum class Phase {
   kReduce,
   kCheck,
   kReport,
-  kRest,
+  kIdle,
   kRelease,
   kEndMpi,
   kLeave,
@@ -140,12 +140,12 @@ class Heartbeat {
 
 /// While this lives, this rank waits for others that measure, and nobody waits for it. It has no time limit, as long as
 /// its heartbeat goes on and the others are there. All ranks end their rest together, and count their steps from there.
-class Rest : NotCopied {
+class IdleWait : NotCopied {
  public:
-  explicit Rest(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
-    heartbeat_.enter(Phase::kRest);
+  explicit IdleWait(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
+    heartbeat_.enter(Phase::kIdle);
   }
-  ~Rest() {
+  ~IdleWait() {
     heartbeat_.restart();
     heartbeat_.enter(before_);
   }
@@ -206,10 +206,10 @@ class Watchdog : NotCopied {
   void watch();
   [[nodiscard]] bool may_leave(Seconds waited);
   [[nodiscard]] std::string activity() const;
-  [[nodiscard]] bool is_at_rest() const { return heartbeat_.phase() == Phase::kRest; }
+  [[nodiscard]] bool is_idle() const { return heartbeat_.phase() == Phase::kIdle; }
   [[nodiscard]] Seconds patience() const;
   [[nodiscard]] Seconds time_awake() const;
-  [[nodiscard]] StallDetector::Sight sight();
+  [[nodiscard]] StallDetector::Observation sight();
   [[nodiscard]] Seconds look(StallDetector& detector);
   [[nodiscard]] Seconds time_to_next_look(const StallDetector::Stall& stall, Seconds now) const;
   void look_for_others(Seconds now);

@@ -117,13 +117,13 @@ extern "C" {
 
 ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* handle) { return &fabricbench::test::owner_of(handle).extended; }
 
-ibv_ah*(ibv_create_ah)(ibv_pd* domain, ibv_ah_attr* way) {
-  fabricbench::test::fake_verbs_queues().ways.push_back(*way);
+ibv_ah*(ibv_create_ah)(ibv_pd* domain, ibv_ah_attr* method) {
+  fabricbench::test::fake_verbs_queues().ways.push_back(*method);
   return new ibv_ah{domain->context, domain, 0};
 }
 
-int(ibv_destroy_ah)(ibv_ah* way) {
-  delete way;
+int(ibv_destroy_ah)(ibv_ah* method) {
+  delete method;
   return 0;
 }
 

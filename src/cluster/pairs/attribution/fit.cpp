@@ -146,17 +146,14 @@ double scale_of(std::vector<float>& residuals, double slow) {
   if (residuals.size() < kFewReadings) std::erase_if(residuals, [&](float value) { return value < slow; });
   const double least = residuals.size() < kFewReadings ? kUsualScale : kLeastScale;
   if (residuals.empty()) return least;
-  const auto scale_by = [&](std::vector<float>& deviations) {
-    return std::max(least, kDeviationsPerMad * static_cast<double>(median_of(deviations)));
-  };
   std::vector<float> above;
   for (const float value : residuals) {
     if (value >= 0) above.push_back(value);
   }
   const float centre = median_of(residuals);
   for (float& value : residuals) value = std::abs(value - centre);
-  const double scale = scale_by(residuals);
-  return scale <= std::numbers::ln2 || above.size() < kFew ? scale : std::min(scale, scale_by(above));
+  const double scale = std::max(least, scale_by(residuals));
+  return scale <= std::numbers::ln2 || above.size() < kFew ? scale : std::min(scale, std::max(least, scale_by(above)));
 }
 
 template <typename Wanted>
@@ -230,7 +227,7 @@ double scatter_of(const std::vector<double>& drift) {
   for (std::size_t i = 1; i < drift.size(); ++i) {
     if (drift[i] != drift[i - 1]) steps.push_back(std::abs(drift[i] - drift[i - 1]));
   }
-  return steps.empty() ? 0 : kDeviationsPerMad * median_of(steps) / std::sqrt(2.0);
+  return steps.empty() ? 0 : scale_by(steps) / std::sqrt(2.0);
 }
 
 /// The drift for readings under light load. Behind the last full round it is the median level of the last rounds, or

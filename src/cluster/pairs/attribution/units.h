@@ -82,9 +82,11 @@ struct PartnerLevel {
 /// Whether an effect is slow with most informative partners, and with `needed` partners or more.
 [[nodiscard]] bool is_slow_unit(const Model& model, const UnitScore& score, std::int32_t needed);
 
-/// The probability that a healthy effect has such a score: that so many partners' medians are as low as the upper
-/// median, that all are as low as the highest, or that so many are slow. Distribution-free, except for the tail.
-/// `by_readings`: there are no more partners to try, so readings are counted instead of partners.
+/// common/core/outlier_detection.h compares figures of equals with each other. A unit has none: it has a reading with
+/// each partner, which may be slow itself, so the partners are counted. The probability that a healthy effect has such
+/// a score: that so many partners' medians are as low as the upper median, that all are as low as the highest, or that
+/// so many are slow. Distribution-free, except for the tail. `by_readings`: there are no more partners to try, so
+/// readings are counted instead of partners.
 [[nodiscard]] double chance_of(const Model& model, const UnitScore& score, bool by_readings);
 
 /// An effect that is slow with most partners.

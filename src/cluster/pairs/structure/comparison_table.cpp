@@ -354,9 +354,8 @@ double scale_of(const ComparisonTable& table, std::size_t hosts) {
     const bool pair = forth.first == back.second && forth.second == back.first && table.kinds[i] == table.kinds[i - 1];
     if (pair) differences.push_back(std::abs(forth.value - back.value));
   }
-  const double scale = differences.size() < kEnoughDifferences
-                           ? scale_within_hosts(table, hosts)
-                           : kDeviationsPerMad * median_of(differences) / std::sqrt(2.0);
+  const double scale = differences.size() < kEnoughDifferences ? scale_within_hosts(table, hosts)
+                                                               : scale_by(differences) / std::sqrt(2.0);
   return std::max(scale, kLeastScale);
 }
 

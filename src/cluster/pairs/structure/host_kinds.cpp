@@ -115,7 +115,7 @@ std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std:
     std::vector<float> left = left_of_each(table, levels, way);
     if (!explains_all(table, levels, way, left, gap)) continue;
     // The two directions of a pair differ by more than noise here, so that the scale has to be taken from what is left.
-    const double scale = std::max(kDeviationsPerMad * static_cast<double>(median_of(left)), kLeastKindsScale);
+    const double scale = std::max(scale_by(left), kLeastKindsScale);
     const auto readings = static_cast<double>(table.values.size());
     const double per_reading = gap.below * (1 - gap.below) * std::pow(gap.width / scale, 2) / 2;
     OneWayKinds kinds{std::vector<char>(hosts, 0), way,

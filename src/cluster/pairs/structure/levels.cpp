@@ -243,7 +243,7 @@ double scatter(std::span<const Comparison> values, const Split& split) {
     (is_alone ? alone : distances).push_back(std::abs(each.value - (first == second ? split.within : split.across)));
   }
   if (distances.size() < kEnough) distances.insert(distances.end(), alone.begin(), alone.end());
-  return distances.empty() ? 0 : kDeviationsPerMad * median_of(distances);
+  return distances.empty() ? 0 : scale_by(distances);
 }
 
 /// The trend: the running median of the drift. The drift of a single window may be due to the pairs in it, and is left.

@@ -37,14 +37,15 @@ void enable_access(int device, int peer) {
   check(status, "cudaDeviceEnablePeerAccess");
 }
 
-void start(const CopyFlow& flow, std::size_t bytes, cudaStream_t stream) {
-  if (flow.from_device == kHostMemory || flow.into_device == kHostMemory) {
-    const auto kind = flow.from_device == kHostMemory ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
-    check(cudaMemcpyAsync(flow.into, flow.from, bytes, kind, stream), "cudaMemcpyAsync");
-  } else if (flow.from_device == flow.into_device) {
-    check(cudaMemcpyAsync(flow.into, flow.from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+void start(const CopyDirection& direction, std::size_t bytes, cudaStream_t stream) {
+  if (direction.from_device == kHostMemory || direction.into_device == kHostMemory) {
+    const auto kind = direction.from_device == kHostMemory ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+    check(cudaMemcpyAsync(direction.into, direction.from, bytes, kind, stream), "cudaMemcpyAsync");
+  } else if (direction.from_device == direction.into_device) {
+    check(cudaMemcpyAsync(direction.into, direction.from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
   } else {
-    check(cudaMemcpyPeerAsync(flow.into, flow.into_device, flow.from, flow.from_device, bytes, stream),
+    check(cudaMemcpyPeerAsync(direction.into, direction.into_device, direction.from, direction.from_device, bytes,
+                              stream),
           "cudaMemcpyPeerAsync");
   }
 }
@@ -88,15 +89,15 @@ TimedCopies::TimedCopies(int device, Seconds limit)
       streams_{Stream::create(device), Stream::create(device)},
       clock_({streams_[0].view(), streams_[1].view()}) {}
 
-std::vector<std::vector<Seconds>> TimedCopies::time_copies(const CopyRun& run) {
+std::vector<std::vector<Seconds>> TimedCopies::time_copies(const CopySettings& run) {
   const DeviceGuard guard(device_);
   clock_.reserve(static_cast<std::size_t>(run.times) + 1);
   clock_.reset();
   if (run.gated && !launches_block()) clock_.close_gate();
   clock_.mark();
   for (std::int64_t i = 0; i < run.times; ++i) {
-    for (std::size_t flow = 0; flow < run.flows.size(); ++flow) {
-      start(run.flows[flow], run.bytes, streams_[flow].get());
+    for (std::size_t direction = 0; direction < run.directions.size(); ++direction) {
+      start(run.directions[direction], run.bytes, streams_[direction].get());
     }
     clock_.mark();
   }
@@ -110,7 +111,7 @@ std::vector<std::vector<Seconds>> TimedCopies::time_copies(const CopyRun& run) {
   wait_for(streams, limit_, call_once);
   call_once();
   std::vector<std::vector<Seconds>> times = clock_.intervals();
-  times.resize(run.flows.size());
+  times.resize(run.directions.size());
   return times;
 }
 

@@ -36,7 +36,7 @@ using PinnedRange = Handle<void, cudaHostUnregister>;
 inline constexpr int kHostMemory = -1;
 
 /// One direction of a copy. The devices are CUDA's numbers, or kHostMemory for pinned host memory.
-struct CopyFlow {
+struct CopyDirection {
   std::byte* into = nullptr;
   int into_device = kHostMemory;
   const std::byte* from = nullptr;
@@ -44,8 +44,9 @@ struct CopyFlow {
 };
 
 /// The settings of timed copies.
-struct CopyRun {
-  std::span<const CopyFlow> flows;  ///< one, or two directions at once; at least one end of each is the device
+struct CopySettings {
+  std::span<const CopyDirection>
+      directions;  ///< one, or two directions at once; at least one end of each is the device
   std::size_t bytes = 0;
   std::int64_t times = 1;
   bool gated = true;  ///< queue all copies before the first begins; not for copies through host memory, which may wait
@@ -60,7 +61,7 @@ class TimedCopies {
   TimedCopies(int device, Seconds limit);
 
   /// Makes consecutive copies in all directions at once. Returns their durations: a list per flow. Throws Error.
-  [[nodiscard]] std::vector<std::vector<Seconds>> time_copies(const CopyRun& run);
+  [[nodiscard]] std::vector<std::vector<Seconds>> time_copies(const CopySettings& run);
 
  private:
   int device_;

@@ -33,7 +33,7 @@ PinnedBlock allocate_pinned(int device, std::size_t bytes) {
   return PinnedBlock(block);
 }
 
-PatternSource source_of(const PatternTable& table, PatternPlace place) {
+PatternSource source_of(const PatternTable& table, PatternPosition place) {
   return {place.position, place.shift, static_cast<std::uint32_t>(facts(table.type()).size)};
 }
 
@@ -61,7 +61,7 @@ void CudaMemory::set(std::span<std::byte> buffer, int byte) {
   wait();
 }
 
-void CudaMemory::fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) {
+void CudaMemory::fill(std::span<std::byte> buffer, const PatternTable& table, PatternPosition place) {
   const DeviceGuard guard(stream_.device);
   if (buffer.empty()) return;
   const Vector16* elements = uploaded(table);
@@ -71,7 +71,7 @@ void CudaMemory::fill(std::span<std::byte> buffer, const PatternTable& table, Pa
 }
 
 std::optional<Mismatch> CudaMemory::check(std::span<const std::byte> buffer, const PatternTable& table,
-                                          PatternPlace place) {
+                                          PatternPosition place) {
   if (buffer.empty()) return std::nullopt;
   const CheckResult found = compare(buffer, table, place);
   if (found.count == 0) return std::nullopt;
@@ -109,7 +109,7 @@ void CudaMemory::release(std::byte* block) noexcept {
     cudaGetLastError();  // clears an earlier failure of the device, which was reported already
 }
 
-CheckResult CudaMemory::compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place) {
+CheckResult CudaMemory::compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPosition place) {
   const DeviceGuard guard(stream_.device);
   const Vector16* elements = uploaded(table);
   auto* found = static_cast<CheckResult*>(found_.get());

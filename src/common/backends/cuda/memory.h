@@ -53,9 +53,9 @@ class CudaMemory : public Memory {
   explicit CudaMemory(DeviceStream stream, Seconds limit = 300);
 
   void set(std::span<std::byte> buffer, int byte) override;
-  void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPlace place) override;
+  void fill(std::span<std::byte> buffer, const PatternTable& table, PatternPosition place) override;
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> buffer, const PatternTable& table,
-                                              PatternPlace place) override;
+                                              PatternPosition place) override;
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override;
   void copy_from_host(std::span<const std::byte> from, std::byte* into) override;
 
@@ -75,7 +75,8 @@ class CudaMemory : public Memory {
 
   [[nodiscard]] const Vector16* uploaded(const PatternTable& table);
   [[nodiscard]] Vector16* place_of(std::vector<Uploaded>::iterator entry);
-  [[nodiscard]] CheckResult compare(std::span<const std::byte> buffer, const PatternTable& table, PatternPlace place);
+  [[nodiscard]] CheckResult compare(std::span<const std::byte> buffer, const PatternTable& table,
+                                    PatternPosition place);
   void wait() const;
 
   DeviceStream stream_;

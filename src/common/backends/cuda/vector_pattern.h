@@ -15,7 +15,7 @@ struct alignas(16) Vector16 {
 
 inline constexpr std::uint32_t kVectorBytes = sizeof(Vector16);
 
-/// The start of a buffer in the pattern (PatternPlace), and the size of an element: 1, 2, 4 or 8 bytes.
+/// The start of a buffer in the pattern (PatternPosition), and the size of an element: 1, 2, 4 or 8 bytes.
 struct PatternSource {
   std::uint64_t position;
   std::uint64_t shift;

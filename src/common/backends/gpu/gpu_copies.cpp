@@ -121,7 +121,7 @@ class CudaCopies final : public GpuCopies {
   [[nodiscard]] GpuBuffers& receiver(const Copy& copy) const {
     return *sides_.at(copy.peer < 0 ? copy.device : copy.peer);
   }
-  [[nodiscard]] std::vector<cuda::CopyFlow> flows(const Copy& copy) const;
+  [[nodiscard]] std::vector<cuda::CopyDirection> flows(const Copy& copy) const;
   [[nodiscard]] std::optional<CopyBound> bound_of_peers(const Copy& copy) const;
 
   std::map<int, std::unique_ptr<GpuBuffers>> sides_;  // by CUDA's number
@@ -175,12 +175,12 @@ void CudaCopies::prepare(const Copy& copy, Bytes size) {
   }
 }
 
-std::vector<cuda::CopyFlow> CudaCopies::flows(const Copy& copy) const {
+std::vector<cuda::CopyDirection> CudaCopies::flows(const Copy& copy) const {
   const GpuBuffers& own = *sides_.at(copy.device);
   const GpuBuffers& target = receiver(copy);
   if (!uses_host(copy.kind)) return {{target.target(), target.device(), own.source(), own.device()}};
   const HostBlocks& host = *blocks_.at(copy.memory_node);
-  std::vector<cuda::CopyFlow> all;
+  std::vector<cuda::CopyDirection> all;
   if (begins_on_host(copy.kind)) {
     all.push_back({own.target(), own.device(), host.source.bytes().data(), cuda::kHostMemory});
   }
@@ -191,14 +191,14 @@ std::vector<cuda::CopyFlow> CudaCopies::flows(const Copy& copy) const {
 }
 
 std::vector<std::vector<Seconds>> CudaCopies::time_copies(const Copy& copy, Bytes size, std::int64_t times) {
-  const std::vector<cuda::CopyFlow> directions = flows(copy);
+  const std::vector<cuda::CopyDirection> directions = flows(copy);
   const auto read_links = [&] {
     sides_.at(copy.device)->read_links();
     if (copy.peer >= 0) receiver(copy).read_links();
   };
   std::vector<std::vector<Seconds>> all(directions.size());
   for (std::int64_t done = 0; done < times; done += kMostQueued) {
-    const cuda::CopyRun run{directions, size, std::min(kMostQueued, times - done), !over_host(copy), read_links};
+    const cuda::CopySettings run{directions, size, std::min(kMostQueued, times - done), !over_host(copy), read_links};
     const auto part = sides_.at(copy.device)->timed().time_copies(run);
     for (std::size_t i = 0; i < all.size(); ++i) all[i].insert(all[i].end(), part[i].begin(), part[i].end());
   }
@@ -206,11 +206,11 @@ std::vector<std::vector<Seconds>> CudaCopies::time_copies(const Copy& copy, Byte
 }
 
 std::optional<Mismatch> CudaCopies::check(const Copy& copy, Bytes size) {
-  const PatternPlace sent{0, pattern::source_shift(prepared_)};
+  const PatternPosition sent{0, pattern::source_shift(prepared_)};
   std::optional<Mismatch> wrong;
   if (copy.kind != CopyKind::kDeviceToHost) {
     GpuBuffers& target = receiver(copy);
-    const PatternPlace place = begins_on_host(copy.kind) ? PatternPlace{} : sent;
+    const PatternPosition place = begins_on_host(copy.kind) ? PatternPosition{} : sent;
     wrong = target.memory().check({target.target(), size}, table_, place);
   }
   if (!ends_on_host(copy.kind)) return wrong;

@@ -30,9 +30,9 @@ namespace fabricbench {
 
 namespace cuda {
 
-template <typename Form, record::Of<ProcessDevices> Message>
-void describe(Form& form, Message& process) {
-  form.hidden(process.host, process.host_name, process.uuids, process.needed);
+template <typename Visitor, record::Of<ProcessDevices> Message>
+void describe(Visitor& visitor, Message& process) {
+  visitor.internal(process.host, process.host_name, process.uuids, process.needed);
 }
 
 }  // namespace cuda
@@ -112,8 +112,8 @@ std::optional<Bytes> MpiOnCuda::device_memory() const {
 
 /// Those from which this process's ranks may have theirs. Asked once: a second answer may be another one, where a
 /// device fails.
-std::vector<int> devices_to_choose_from(const Placed& placed) {
-  if (placed.kept_gpus) return placed.kept_gpus->devices;
+std::vector<int> devices_to_choose_from(const ProcessLocation& location) {
+  if (location.reserved_gpus) return location.reserved_gpus->devices;
   const cuda::VisibleDevices seen = cuda::visible_devices();
   if (seen.count == 0) throw Error(ExitStatus::kMissing, seen.why_none);
   std::vector<int> devices(static_cast<std::size_t>(seen.count));
@@ -121,9 +121,9 @@ std::vector<int> devices_to_choose_from(const Placed& placed) {
   return devices;
 }
 
-std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const Placed& placed,
+std::vector<cuda::ProcessDevices> devices_of_all(const mpi::Communicator& world, const ProcessLocation& location,
                                                  const std::vector<int>& numbers, int needed) {
-  cuda::ProcessDevices own{placed.host_id, placed.host, {}, needed};
+  cuda::ProcessDevices own{location.host_id, location.host, {}, needed};
   for (const int device : numbers) own.uuids.push_back(cuda::device_facts(device).uuid);
   return broadcast_from_first(world, gather_on_first(world, own));
 }
@@ -151,10 +151,10 @@ OwnDevices own_of(const std::vector<cuda::ProcessDevices>& processes, const cuda
 }
 
 /// Of the devices that a process keeps it takes the first ones, whoever else has them too.
-OwnDevices choose_own(const Team& team, const Placed& placed, int needed, const Options& options) {
-  const std::vector<int> numbers = everywhere(team.world(), [&] { return devices_to_choose_from(placed); });
-  const auto processes = devices_of_all(team.world(), placed, numbers, needed);
-  const std::optional<std::int64_t> first = placed.kept_gpus ? 0 : options.device;
+OwnDevices choose_own(const Team& team, const ProcessLocation& location, int needed, const Options& options) {
+  const std::vector<int> numbers = everywhere(team.world(), [&] { return devices_to_choose_from(location); });
+  const auto processes = devices_of_all(team.world(), location, numbers, needed);
+  const std::optional<std::int64_t> first = location.reserved_gpus ? 0 : options.device;
   // NCCL refuses a second rank on a GPU, or since 2.30 wants to be asked for it.
   const bool for_nccl = options.memory != MemoryKind::kCuda;
   const std::string shared_by = for_nccl ? fmt::format("--device 0 and {}", nccl::kSharedGpuSetting) : "--device 0";
@@ -175,9 +175,9 @@ std::string why_not_here() {
 }
 
 /// What the first process says that has something to say, the same on every one; empty where none has. Collective.
-std::string first_said(const Team& team, const Placed& placed, const std::string& own) {
+std::string first_said(const Team& team, const ProcessLocation& location, const std::string& own) {
   const std::vector<std::string> all =
-      team.world().gather(own.empty() ? "" : fmt::format("host {}: {}", placed.host, own));
+      team.world().gather(own.empty() ? "" : fmt::format("host {}: {}", location.host, own));
   const auto first = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
   return team.world().broadcast(first == all.end() ? "" : *first);
 }
@@ -243,13 +243,13 @@ nccl::ProcessGroup process_group(const Team& team, const OwnDevices& own) {
 
 }  // namespace
 
-std::string why_no_nccl(const Team& team, const Placed& placed, const Options& /*options*/) {
-  if (placed.kept_gpus) return placed.kept_gpus->why_no_nccl;
-  return first_said(team, placed, why_not_here());
+std::string why_no_nccl(const Team& team, const ProcessLocation& location, const Options& /*options*/) {
+  if (location.reserved_gpus) return location.reserved_gpus->why_no_nccl;
+  return first_said(team, location, why_not_here());
 }
 
-Opened open_nccl(const Team& team, const Placed& placed, const Options& options, const Purpose& purpose) {
-  OwnDevices own = choose_own(team, placed, devices_of_process(options), options);
+Opened open_nccl(const Team& team, const ProcessLocation& location, const Options& options, const Purpose& purpose) {
+  OwnDevices own = choose_own(team, location, devices_of_process(options), options);
   auto library = everywhere(team.world(), [] { return std::make_shared<const nccl::Library>(); });
   nccl::ProcessGroup group = process_group(team, own);
   group.all_to_all = purpose.all_to_all;
@@ -265,30 +265,30 @@ Opened open_nccl(const Team& team, const Placed& placed, const Options& options,
   return {std::make_unique<nccl::NcclSession>(std::move(library), group, possible, choices_wanted), own.notices};
 }
 
-Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options) {
+Opened open_mpi_on_cuda(const Team& team, const ProcessLocation& location, const Options& options) {
   if (const std::string why_not = mpi::why_not_cuda_aware(); !why_not.empty()) {
     throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why_not));
   }
-  const OwnDevices own = choose_own(team, placed, 1, options);
+  const OwnDevices own = choose_own(team, location, 1, options);
   return {std::make_unique<MpiOnCuda>(team.group(), own.devices.front(), own.sharing, options.timeout), own.notices};
 }
 
-OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options) {
-  if (const std::string why = first_said(team, placed, cuda::visible_devices().why_none); !why.empty()) {
+OpenedBuffers open_buffers(const Team& team, const ProcessLocation& location, const Options& options) {
+  if (const std::string why = first_said(team, location, cuda::visible_devices().why_none); !why.empty()) {
     throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
   }
-  const OwnDevices own = choose_own(team, placed, 1, options);
+  const OwnDevices own = choose_own(team, location, 1, options);
   return {everywhere(
               team.world(),
               [&] { return std::make_unique<cuda::CudaBuffers>(own.devices.front(), own.sharing, options.timeout); }),
           own.notices};
 }
 
-std::vector<int> choose_gpus(const Team& team, const Placed& placed, const Options& options) {
-  if (const std::string why = first_said(team, placed, cuda::visible_devices().why_none); !why.empty()) {
+std::vector<int> choose_gpus(const Team& team, const ProcessLocation& location, const Options& options) {
+  if (const std::string why = first_said(team, location, cuda::visible_devices().why_none); !why.empty()) {
     throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", why));
   }
-  return choose_own(team, placed, devices_of_process(options), options).devices;
+  return choose_own(team, location, devices_of_process(options), options).devices;
 }
 
 std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices) {

@@ -17,7 +17,7 @@ namespace fabricbench::gpu {
 
 /// Why not every process of the job can measure NCCL: what is missing and where; empty where all can. The same on
 /// every process; collective.
-[[nodiscard]] std::string why_no_nccl(const Team& team, const Placed& placed, const Options& options);
+[[nodiscard]] std::string why_no_nccl(const Team& team, const ProcessLocation& location, const Options& options);
 
 /// A session and what the user should know of how it was set up, a line each.
 struct Opened {
@@ -32,10 +32,11 @@ struct Purpose {
 };
 
 /// NCCL on GPUs. Collective. Throws Error.
-[[nodiscard]] Opened open_nccl(const Team& team, const Placed& placed, const Options& options, const Purpose& purpose);
+[[nodiscard]] Opened open_nccl(const Team& team, const ProcessLocation& location, const Options& options,
+                               const Purpose& purpose);
 
 /// MPI on GPU memory, where the MPI library says that it can. Collective. Throws Error (missing) where it cannot.
-[[nodiscard]] Opened open_mpi_on_cuda(const Team& team, const Placed& placed, const Options& options);
+[[nodiscard]] Opened open_mpi_on_cuda(const Team& team, const ProcessLocation& location, const Options& options);
 
 /// Memory of a GPU for buffers, and what the user should know of the choice, a line each.
 struct OpenedBuffers {
@@ -45,11 +46,11 @@ struct OpenedBuffers {
 
 /// Memory of the GPU that this process's rank has. Collective. Throws Error (missing), the same on every process, where
 /// there is none that other devices may be given.
-[[nodiscard]] OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options);
+[[nodiscard]] OpenedBuffers open_buffers(const Team& team, const ProcessLocation& location, const Options& options);
 
 /// CUDA's numbers of the GPUs that this process's ranks have among all of the team's, as each session would choose
 /// them that sees all of these processes. Collective. Throws Error, the same on every process.
-[[nodiscard]] std::vector<int> choose_gpus(const Team& team, const Placed& placed, const Options& options);
+[[nodiscard]] std::vector<int> choose_gpus(const Team& team, const ProcessLocation& location, const Options& options);
 
 /// What there is to know of devices by CUDA's numbers.
 [[nodiscard]] std::vector<GpuFacts> describe_gpus(const std::vector<int>& devices);

@@ -69,7 +69,7 @@ class DeviceBackend final : public CollectiveBackend {
                                           registrar_->place_of(local_rank_, recv), count, datatype, stream_.stream),
                 "cudaLaunchKernel");
   }
-  void all_to_all_v(const void* /*send*/, void* /*recv*/, const Exchange& /*exchange*/,
+  void all_to_all_v(const void* /*send*/, void* /*recv*/, const AllToAllVCounts& /*exchange*/,
                     DataType /*datatype*/) override {
     throw_no_kernel("alltoallv");
   }

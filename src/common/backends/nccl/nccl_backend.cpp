@@ -118,12 +118,12 @@ class NcclBackend final : public CollectiveBackend {
     }
     group.end();
   }
-  void all_to_all_v(const void* send, void* recv, const Exchange& exchange, DataType datatype) override {
+  void all_to_all_v(const void* send, void* recv, const AllToAllVCounts& counts, DataType datatype) override {
     Group group(*library_);
     for (int peer = 0; peer < ranks_; ++peer) {
       const auto i = static_cast<std::size_t>(peer);
-      send_part(element(send, exchange.send_offsets[i], datatype), exchange.send_counts[i], datatype, peer);
-      recv_part(element(recv, exchange.recv_offsets[i], datatype), exchange.recv_counts[i], datatype, peer);
+      send_part(element(send, counts.send_offsets[i], datatype), counts.send_counts[i], datatype, peer);
+      recv_part(element(recv, counts.recv_offsets[i], datatype), counts.recv_counts[i], datatype, peer);
     }
     group.end();
   }

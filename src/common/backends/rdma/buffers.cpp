@@ -105,13 +105,13 @@ std::optional<Bytes> HugePageBuffers::available() const {
   return pages / kBuffers * kBuffers * pages_.page_bytes;
 }
 
-gpu::OpenedBuffers open_buffers(const Team& team, const Placed& placed, const Options& options) {
+gpu::OpenedBuffers open_buffers(const Team& team, const ProcessLocation& location, const Options& options) {
   if (options.memory == MemoryKind::kCuda) {
     keep_small_messages_out_of_completions();
-    return gpu::open_buffers(team, placed, options);
+    return gpu::open_buffers(team, location, options);
   }
   if (options.memory != MemoryKind::kHugePages) return {std::make_unique<HostBuffers>(), {}};
-  return {everywhere(team.world(), [&] { return std::make_unique<HugePageBuffers>(placed.local_processes); }), {}};
+  return {everywhere(team.world(), [&] { return std::make_unique<HugePageBuffers>(location.local_processes); }), {}};
 }
 
 std::string registration_notice(const mpi::Communicator& world, const verbs::VerbsSession& session) {

@@ -11,11 +11,11 @@
 
 #include "common/backends/rdma/routes.h"
 #include "common/backends/rdma_cm/channel.h"
-#include "common/backends/rdma_cm/cm_links.h"
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/cm_endpoints.h"
+#include "common/backends/rdma_cm/endpoint.h"
 #include "common/backends/rdma_cm/side.h"
+#include "common/backends/verbs/connect_info.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/introduction.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/options.h"
@@ -31,6 +31,7 @@
 #include "common/ranks/agreement.h"
 #include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
+#include "common/record/packing.h"
 #include "common/watch/watchdog.h"
 
 namespace fabricbench {
@@ -43,8 +44,8 @@ constexpr auto kInterval = std::chrono::milliseconds(50);
 struct ConnectSetup {
   Options options;
   std::unique_ptr<Team> team;  ///< each group is a pair
-  Placed placed;
-  std::unique_ptr<rdma_cm::Links> links;
+  ProcessLocation location;
+  std::unique_ptr<rdma_cm::Endpoints> endpoints;
   std::string peer;  ///< such as `rank 1 on node-07 (3: RoCE v2 10.0.0.7)`
   std::vector<std::string> notices;
 
@@ -91,7 +92,8 @@ std::string route_of(const Ends& ends, const Addresses& addresses) {
                      verbs::describe(addresses.accepting), addresses.description);
 }
 
-rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFacts& port, const verbs::Gid& gid) {
+rdma_cm::EndpointSettings endpoint_settings(const Options& options, const verbs::PortFacts& port,
+                                            const verbs::Gid& gid) {
   return {port.device,
           gid,
           options.rdma.transport,
@@ -102,14 +104,14 @@ rdma_cm::LinkSettings link_settings(const Options& options, const verbs::PortFac
 }
 
 /// Tells the connecting side where the other side listens, and both sides the name of the other one.
-void meet(ConnectSetup& setup, rdma_cm::CmLinks& links, const Addresses& addresses,
-          const rdma_cm::Invitation& invitation) {
+void meet(ConnectSetup& setup, rdma_cm::CmEndpoints& endpoints, const Addresses& addresses,
+          const rdma_cm::ListenInfo& listen_info) {
   const mpi::Communicator& group = setup.team->group();
-  const std::string own = host::name_of_process(setup.team->process_in_job(), setup.placed.host);
+  const std::string own = host::name_of_process(setup.team->process_in_job(), setup.location.host);
   const std::vector<std::string> names = all_gather(group, own);
-  const std::vector<std::string> invitations = all_gather(group, to_text(invitation));
+  const std::vector<std::string> listen_infos = all_gather(group, record::pack(listen_info));
   const bool connects = setup.connects();
-  if (connects) links.set_peer(addresses.accepting, rdma_cm::parse_invitation(invitations[1]));
+  if (connects) endpoints.set_peer(addresses.accepting, record::unpack<rdma_cm::ListenInfo>(listen_infos[1]));
   setup.peer = fmt::format("{} ({})", names[connects ? 1 : 0],
                            verbs::describe(connects ? addresses.accepting : addresses.connecting));
 }
@@ -134,27 +136,28 @@ ConnectSetup set_up_connections(const mpi::Communicator& world, int process, Opt
   setup.options = std::move(options);
   setup.notices = notices;
   setup.team = std::make_unique<Team>(world, "DIV 2", process);
-  setup.placed = place_processes(world);
+  setup.location = locate_processes(world);
   const RdmaOptions& rdma = setup.options.rdma;
-  const std::string& host = setup.placed.host;
+  const std::string& host = setup.location.host;
   const verbs::PortFacts own =
       everywhere(world, [&] { return verbs::open_device(rdma.device, static_cast<int>(rdma.port)).port; });
-  const std::vector<std::string> introductions = all_gather(setup.team->group(), verbs::to_text({host, own, {}, {}}));
-  const Ends ends{verbs::parse_introduction(introductions.at(0)).port,
-                  verbs::parse_introduction(introductions.at(1)).port};
+  const std::vector<std::string> connect_infos =
+      all_gather(setup.team->group(), record::pack(verbs::ConnectInfo{host, own, {}, {}}));
+  const Ends ends{record::unpack<verbs::ConnectInfo>(connect_infos.at(0)).port,
+                  record::unpack<verbs::ConnectInfo>(connect_infos.at(1)).port};
   const Addresses addresses = everywhere(world, [&] {
     check_datagram_size(setup.options, ends);
     return agreed_addresses(ends, rdma.gid);
   });
-  rdma_cm::Invitation invitation;
-  auto links = everywhere(world, [&] {
+  rdma_cm::ListenInfo listen_info;
+  auto endpoints = everywhere(world, [&] {
     const verbs::Gid& gid = setup.connects() ? addresses.connecting : addresses.accepting;
-    auto made = rdma_cm::open_links(link_settings(setup.options, own, gid));
-    if (!setup.connects()) invitation = made->listen();
+    auto made = rdma_cm::open_endpoints(endpoint_settings(setup.options, own, gid));
+    if (!setup.connects()) listen_info = made->listen();
     return made;
   });
-  meet(setup, *links, addresses, invitation);
-  setup.links = std::move(links);
+  meet(setup, *endpoints, addresses, listen_info);
+  setup.endpoints = std::move(endpoints);
   for (std::string& notice : route_notices(*setup.team, "rdma_cm", route_of(ends, addresses))) {
     setup.notices.push_back(std::move(notice));
   }
@@ -262,16 +265,16 @@ class ConnectWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_members());
-    outputs = open_outputs(world(), Figure::kConnections, setup_.options, job().make_judges);
+    outputs = open_outputs(world(), RowKind::kConnections, setup_.options, job().make_judges);
   }
 
   [[nodiscard]] Context make_context() override {
-    Context context = context_of(world(), job(), setup_.options, setup_.placed);
-    context.figure = Figure::kConnections;
+    Context context = context_of(world(), job(), setup_.options, setup_.location);
+    context.row_kind = RowKind::kConnections;
     context.backend = "verbs";
     context.backend_reason = "this program measures it";
     context.library = "librdmacm and libibverbs";
-    context.ranks = describe_processes(*setup_.team, setup_.placed);
+    context.ranks = describe_processes(*setup_.team, setup_.location);
     context.groups = describe_pairs(context.ranks);
     context.notices = setup_.notices;
     return context;
@@ -279,7 +282,7 @@ class ConnectWork final : public Work {
 
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
     heartbeat().enter(Phase::kMeasure);
-    ProcessorMeter processors(*setup_.team, setup_.placed, 1, true);
+    ProcessorMeter processors(*setup_.team, setup_.location, 1, true);
     world().barrier();
     const std::vector<ConnectRow> rows = all_rows(world(), make_connections(processors));
     const ProcessorReport ran_on = processors.report();
@@ -302,9 +305,9 @@ class ConnectWork final : public Work {
                                          static_cast<std::size_t>(rdma.parallel)};
     std::unique_ptr<rdma_cm::Side> side;
     if (setup_.connects()) {
-      side = std::make_unique<rdma_cm::ConnectingSide>(*setup_.links, settings);
+      side = std::make_unique<rdma_cm::ActiveSide>(*setup_.endpoints, settings);
     } else {
-      side = std::make_unique<rdma_cm::AcceptingSide>(*setup_.links, settings);
+      side = std::make_unique<rdma_cm::PassiveSide>(*setup_.endpoints, settings);
     }
     AgreementWatch watch([this](const std::string& text) { end_without_peer(text); });
     const auto agree = [&](const rdma_cm::Problem& own) {
@@ -321,7 +324,8 @@ class ConnectWork final : public Work {
 
   /// Ends the job if the other process of the pair no longer answers: an MPI call would wait for it for ever.
   [[noreturn]] void end_without_peer(const std::string& text) {
-    say(job().program.name, fmt::format("{}: {}", host::name_of_process(job().world.rank(), setup_.placed.host), text));
+    say(job().program.name,
+        fmt::format("{}: {}", host::name_of_process(job().world.rank(), setup_.location.host), text));
     abandon(*outputs_, ExitStatus::kTimeout, text);
     std::_Exit(static_cast<int>(ExitStatus::kTimeout));
   }

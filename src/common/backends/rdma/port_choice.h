@@ -18,9 +18,9 @@ struct LeftOutDevice {
   std::string reason;
 };
 
-template <typename Form, record::Of<LeftOutDevice> Message>
-void describe(Form& form, Message& left_out) {
-  form.hidden(left_out.host, left_out.device, left_out.reason);
+template <typename Visitor, record::Of<LeftOutDevice> Message>
+void describe(Visitor& visitor, Message& left_out) {
+  visitor.internal(left_out.host, left_out.device, left_out.reason);
 }
 
 /// A line for each device and reason, with the hosts where it is so: `Left out: mlx5_3 of host b, because port 1 is
@@ -43,9 +43,9 @@ struct PortSeen {
   bool virtual_function = false;  ///< of an adapter that this host has too
 };
 
-template <typename Form, record::Of<PortSeen> Message>
-void describe(Form& form, Message& port) {
-  form.hidden(port.device, port.port, port.distance, port.kind, port.virtual_function);
+template <typename Visitor, record::Of<PortSeen> Message>
+void describe(Visitor& visitor, Message& port) {
+  visitor.internal(port.device, port.port, port.distance, port.kind, port.virtual_function);
 }
 
 /// A rank's facts about its host.
@@ -57,9 +57,9 @@ struct RankPorts {
   std::vector<LeftOutDevice> unusable{};  ///< the other devices
 };
 
-template <typename Form, record::Of<RankPorts> Message>
-void describe(Form& form, Message& ports) {
-  form.hidden(ports.host_id, ports.host, ports.devices, ports.active, ports.unusable);
+template <typename Visitor, record::Of<RankPorts> Message>
+void describe(Visitor& visitor, Message& ports) {
+  visitor.internal(ports.host_id, ports.host, ports.devices, ports.active, ports.unusable);
 }
 
 /// The port that a rank uses.

@@ -15,7 +15,7 @@ class RequestStream final : public MessageTest, private Windows {
  public:
   RequestStream(std::string name, Verb verb)
       : MessageTest(
-            {.name = std::move(name), .figure = Figure::kBandwidth, .times_what_it_sends = verb != Verb::kRead}),
+            {.name = std::move(name), .row_kind = RowKind::kBandwidth, .times_what_it_sends = verb != Verb::kRead}),
         verb_(verb) {}
 
   [[nodiscard]] const Windows* windows() const override { return this; }
@@ -24,7 +24,7 @@ class RequestStream final : public MessageTest, private Windows {
   void configure(const Options& options) override {
     both_ways_ = options.rdma.both_ways;
     const bool takes_receives = verb_ == Verb::kSend || options.rdma.write_with_immediate;
-    if (both_ways_) traits_.figure = Figure::kBothWays;
+    if (both_ways_) traits_.row_kind = RowKind::kBothWays;
     traits_.idle_rank = both_ways_ || takes_receives ? -1 : 1;
   }
 
@@ -90,7 +90,7 @@ class RequestAlone final : public MessageTest {
  public:
   RequestAlone(std::string name, Verb verb)
       : MessageTest({.name = std::move(name),
-                     .figure = Figure::kLatency,
+                     .row_kind = RowKind::kLatency,
                      .idle_rank = 1,
                      .time_means = "from posting a request until it has completed, a whole round trip"}),
         reads_(verb == Verb::kRead) {}

@@ -70,14 +70,14 @@ std::vector<verbs::DeviceState> known_devices() {
   }
 }
 
-RankPorts look_around(const Placed& placed, int asked_port) {
-  RankPorts found{placed.host_id, placed.host, {}, {}, {}};
+RankPorts look_around(const ProcessLocation& location, int asked_port) {
+  RankPorts found{location.host_id, location.host, {}, {}, {}};
   const std::vector<host::NetworkDevice> known = host::network_devices();
   for (const verbs::DeviceState& device : known_devices()) {
     found.devices.push_back(device.name);
     const int number = verbs::active_port(device, asked_port);
     if (number == 0) {
-      found.unusable.push_back({placed.host, device.name, verbs::why_unusable(device, asked_port)});
+      found.unusable.push_back({location.host, device.name, verbs::why_unusable(device, asked_port)});
       continue;
     }
     const auto port = std::find_if(device.ports.begin(), device.ports.end(),
@@ -89,13 +89,13 @@ RankPorts look_around(const Placed& placed, int asked_port) {
 }
 
 /// The port that --devices gives this process; adds the devices that it leaves out.
-ChosenPort chosen_port(const mpi::Communicator& job, const PairPlan& plan, const Placed& placed, bool takes_part,
-                       const RdmaOptions& rdma, SettledPort& settled) {
-  const RankPorts own = takes_part ? look_around(placed, static_cast<int>(rdma.port)) : RankPorts();
+ChosenPort chosen_port(const mpi::Communicator& job, const PairPlan& plan, const ProcessLocation& location,
+                       bool takes_part, const RdmaOptions& rdma, UsablePort& usable) {
+  const RankPorts own = takes_part ? look_around(location, static_cast<int>(rdma.port)) : RankPorts();
   const auto ranks = broadcast_from_first(job, gather_on_first(job, own));
   const PortChoice choice = choose_ports(rdma.devices, ranks, plan.pairs);
-  if (!choice.notice.empty()) settled.notices.push_back(choice.notice);
-  for (std::string& line : left_out_notices(choice.left_out)) settled.notices.push_back(std::move(line));
+  if (!choice.notice.empty()) usable.notices.push_back(choice.notice);
+  for (std::string& line : left_out_notices(choice.left_out)) usable.notices.push_back(std::move(line));
   return choice.ports[static_cast<std::size_t>(job.rank())];
 }
 
@@ -106,7 +106,7 @@ struct Attempt {
   StepProblem problem;
 };
 
-Attempt try_to_open(const SettledPort& chosen, const std::string& host) {
+Attempt try_to_open(const UsablePort& chosen, const std::string& host) {
   Attempt attempt;
   try {
     verbs::OpenDevice opened = verbs::open_device(chosen.device, chosen.port);
@@ -137,16 +137,16 @@ std::set<int> pairs_with_problems(const PairPlan& plan, const std::vector<std::s
 }
 
 /// Leaves pairs out of the plan in which a process has a problem. Throws if none is left. Collective.
-void leave_out_pairs(const mpi::Communicator& job, PairPlan& plan, const StepProblem& own, SettledPort& settled) {
+void leave_out_pairs(const mpi::Communicator& job, PairPlan& plan, const StepProblem& own, UsablePort& usable) {
   constexpr std::size_t kMostLines = 16;  // in the banner
   std::vector<std::string> lines;
   const std::set<int> numbers =
       pairs_with_problems(plan, broadcast_from_first(job, gather_on_first(job, own.text)), lines);
   if (numbers.size() == plan.pairs.size()) throw_everywhere(job, own);
-  settled.left_out_pairs = static_cast<std::int64_t>(numbers.size());
+  usable.left_out_pairs = static_cast<std::int64_t>(numbers.size());
   plan = without_pairs(std::move(plan), numbers);
   for (std::string& line : shortened(std::move(lines), kMostLines, "more pairs that were left out"))
-    settled.notices.push_back(std::move(line));
+    usable.notices.push_back(std::move(line));
 }
 
 /// The settings of the stream of --background: writes like those of rdma_write_bw over the same ports, with the
@@ -174,7 +174,7 @@ verbs::VerbsSettings background_settings(const verbs::VerbsSettings& of_messages
 
 /// Notices on the streams of all pairs, the same on every process: their routes, and the ranks whose thread has no
 /// processor of its own. `session`: of this process's stream. Collective.
-std::vector<std::string> background_notices(const Team& team, const Placed& placed,
+std::vector<std::string> background_notices(const Team& team, const ProcessLocation& location,
                                             const verbs::VerbsSession& session) {
   const std::string route = fmt::format("writes of {} from the first rank to the second at the same time, {}",
                                         readable_bytes(verbs::BackgroundStream::kMessage), session.route());
@@ -183,7 +183,7 @@ std::vector<std::string> background_notices(const Team& team, const Placed& plac
   if (team.group().is_root() && host::allowed_processing_units() == 1) {
     shared = fmt::format(
         "{} may use one processor, which its messages and its stream share, and times include waiting for it; {}",
-        host::name_of_process(team.process_in_job(), placed.host), kUnbind);
+        host::name_of_process(team.process_in_job(), location.host), kUnbind);
   }
   if (std::string text = kinds_notice(team.world(), "Background", shared); !text.empty()) {
     notices.push_back(std::move(text));
@@ -243,17 +243,17 @@ std::vector<std::string> visibility_notices(const Team& team, const verbs::Verbs
 }
 
 /// The path between the GPU with a rank's buffers and its RDMA device.
-struct GpuWay {
+struct GpuPath {
   std::vector<std::string> obstacles;  ///< of this process, a sentence each
   std::vector<std::string> notices;    ///< a line for each rank, the same on every process
 };
 
 /// `gpu` is a PCI address such as 0000:42:00.0, `device` an RDMA device such as mlx5_0. Collective.
-GpuWay gpu_way(const Team& team, const std::string& gpu, const std::string& device) {
+GpuPath gpu_path(const Team& team, const std::string& gpu, const std::string& device) {
   constexpr std::size_t kMostRanks = 16;  // in the banner
   const std::string adapter = host::pci_address_of_rdma_device(device);
   const auto route = host::pci_route(gpu, adapter);
-  GpuWay found;
+  GpuPath found;
   found.obstacles = host::obstacles_between(gpu, adapter);
   const std::string own =
       fmt::format("Rank {}: GPU {} and {} ({}) are {} apart; {}", team.process_in_job(), gpu, device,
@@ -279,11 +279,11 @@ std::unique_ptr<verbs::VerbsSession> open_session(const Team& team, const verbs:
     return std::make_unique<verbs::VerbsSession>(settings, std::move(buffers), connector_for(settings.options),
                                                  group.rank(), gather, [&group] { group.barrier(); });
   });
-  const std::vector<std::string> introductions = gather(session->introduction());
-  const std::vector<std::string> invitations =
-      gather(everywhere(world, [&] { return session->agree_with(introductions); }));
+  const std::vector<std::string> connect_infos = gather(session->connect_info());
+  const std::vector<std::string> listen_infos =
+      gather(everywhere(world, [&] { return session->agree_with(connect_infos); }));
   (void)everywhere(world, [&] {
-    session->connect(invitations);
+    session->connect(listen_infos);
     return true;
   });
   if (seen_by) open_reader(team, *session);
@@ -308,7 +308,7 @@ HostComparison compare_with_host(const Team& team, const Options& options, const
                                  const verbs::VerbsSettings& settings) {
   constexpr Bytes kLeast = Bytes{64} << 10;
   constexpr Bytes kMost = Bytes{8} << 20;
-  if (test.traits().figure == Figure::kLatency || settings.verb == Verb::kAtomic || options.sizes.max_bytes < kLeast)
+  if (test.traits().row_kind == RowKind::kLatency || settings.verb == Verb::kAtomic || options.sizes.max_bytes < kLeast)
     return {};
   try {
     const auto session = open_session(team, settings, std::make_unique<HostBuffers>());
@@ -324,10 +324,10 @@ HostComparison compare_with_host(const Team& team, const Options& options, const
 
 /// Opens a session in host memory for the stream that loads the ports, and begins it. Returns notices. Collective;
 /// throws Error, the same on every process.
-std::vector<std::string> load_ports(const Team& team, const Placed& placed, const verbs::VerbsSettings& settings,
-                                    verbs::VerbsSession& session) {
+std::vector<std::string> load_ports(const Team& team, const ProcessLocation& location,
+                                    const verbs::VerbsSettings& settings, verbs::VerbsSession& session) {
   auto own = open_session(team, background_settings(settings), std::make_unique<HostBuffers>());
-  std::vector<std::string> notices = background_notices(team, placed, *own);
+  std::vector<std::string> notices = background_notices(team, location, *own);
   constexpr Seconds kToCarry = 20;  // the first bytes, also on a busy host
   session.load_with(everywhere(team.world(), [&] {
     auto stream = std::make_unique<verbs::BackgroundStream>(std::move(own), team.group().is_root());
@@ -343,30 +343,30 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 
 }  // namespace
 
-SettledPort settle_port(const mpi::Communicator& job, PairPlan& plan, const Options& options) {
+UsablePort choose_usable_port(const mpi::Communicator& job, PairPlan& plan, const Options& options) {
   const RdmaOptions& rdma = options.rdma;
-  const Placed placed = place_processes(job);
+  const ProcessLocation location = locate_processes(job);
   const bool takes_part = is_in_a_pair(plan, job.rank());
-  SettledPort settled{rdma.device, static_cast<int>(rdma.port), {}, {}};
+  UsablePort usable{rdma.device, static_cast<int>(rdma.port), {}, {}};
   if (!rdma.devices.empty()) {
-    const ChosenPort chosen = chosen_port(job, plan, placed, takes_part, rdma, settled);
-    settled.device = chosen.device;
-    if (chosen.port > 0) settled.port = chosen.port;
+    const ChosenPort chosen = chosen_port(job, plan, location, takes_part, rdma, usable);
+    usable.device = chosen.device;
+    if (chosen.port > 0) usable.port = chosen.port;
   }
-  const Attempt attempt = takes_part ? try_to_open(settled, placed.host) : Attempt();
+  const Attempt attempt = takes_part ? try_to_open(usable, location.host) : Attempt();
   const auto passed_by = broadcast_from_first(job, gather_lists_on_first(job, attempt.passed_by));
-  for (std::string& line : left_out_notices(passed_by)) settled.notices.push_back(std::move(line));
-  leave_out_pairs(job, plan, attempt.problem, settled);
+  for (std::string& line : left_out_notices(passed_by)) usable.notices.push_back(std::move(line));
+  leave_out_pairs(job, plan, attempt.problem, usable);
   if (!attempt.port || !is_in_a_pair(plan, job.rank())) {
-    settled.device.clear();
-    return settled;
+    usable.device.clear();
+    return usable;
   }
-  settled.device = attempt.port->device;
-  settled.port = attempt.port->port;
-  const std::string name = fmt::format("{} port {}", settled.device, settled.port);
-  settled.facts = {name, attempt.port->rate,
-                   fmt::format("{} of host {} (its driver reports '{}')", name, placed.host, attempt.port->rate_text)};
-  return settled;
+  usable.device = attempt.port->device;
+  usable.port = attempt.port->port;
+  const std::string name = fmt::format("{} port {}", usable.device, usable.port);
+  usable.facts = {name, attempt.port->rate,
+                  fmt::format("{} of host {} (its driver reports '{}')", name, location.host, attempt.port->rate_text)};
+  return usable;
 }
 
 std::string_view VerbsSessions::default_pairs(const Options& options, bool one_host) const {
@@ -374,49 +374,50 @@ std::string_view VerbsSessions::default_pairs(const Options& options, bool one_h
   return one_host ? "loopback" : "hosts";
 }
 
-void VerbsSessions::settle(const mpi::Communicator& job, PairPlan& plan, const Options& options) {
-  port_ = settle_port(job, plan, options);
-  place_ = settle_near(job, host::host_name(), port_.device, options.rdma);
+void VerbsSessions::choose_device(const mpi::Communicator& job, PairPlan& plan, const Options& options) {
+  port_ = choose_usable_port(job, plan, options);
+  place_ = bind_near_device(job, host::host_name(), port_.device, options.rdma);
 }
 
-KeptGpus VerbsSessions::keep_gpus(const Team& team, const Placed& placed, const Options& options) const {
+ReservedGpus VerbsSessions::reserve_gpus(const Team& team, const ProcessLocation& location,
+                                         const Options& options) const {
   if (options.memory != MemoryKind::kCuda) return {};
-  return {.why_no_nccl = {}, .devices = gpu::choose_gpus(team, placed, options)};
+  return {.why_no_nccl = {}, .devices = gpu::choose_gpus(team, location, options)};
 }
 
 std::vector<GpuFacts> VerbsSessions::describe_gpus(const std::vector<int>& devices) const {
   return gpu::describe_gpus(devices);
 }
 
-BackendChoice VerbsSessions::open(const Team& team, const Placed& placed, const Options& options,
+BackendChoice VerbsSessions::open(const Team& team, const ProcessLocation& location, const Options& options,
                                   const Test& test) const {
   const std::optional<SeenBy> seen_by = takes_seen_by_ ? std::optional(options.rdma.seen_by) : std::nullopt;
-  const bool latency = test.traits().figure == Figure::kLatency;
-  verbs::VerbsSettings settings{placed.host, verb_, latency, options.rdma};
+  const bool latency = test.traits().row_kind == RowKind::kLatency;
+  verbs::VerbsSettings settings{location.host, verb_, latency, options.rdma};
   settings.rank = team.process_in_job();
   settings.options.device = port_.device;
   settings.options.port = port_.port;
   settings.spreads = options.memory != MemoryKind::kHugePages;  // of which there are few
   if (seen_by) settings = settings_for(std::move(settings), *seen_by);
-  auto buffers = open_buffers(team, placed, options);
+  auto buffers = open_buffers(team, location, options);
   const bool on_gpu = !buffers.source->on_host();
   std::vector<std::string> notices = port_.notices;
   append(notices, place_.notices);
   append(notices, std::move(buffers.notices));
-  GpuWay way;
-  if (on_gpu) way = gpu_way(team, buffers.source->pci_address(), port_.device);
+  GpuPath method;
+  if (on_gpu) method = gpu_path(team, buffers.source->pci_address(), port_.device);
   HostComparison host;
   if (on_gpu) host = compare_with_host(team, options, test, settings);
   auto session = open_session(team, settings, std::move(buffers.source), seen_by);
-  session->compare_with(host.rate, std::move(way.obstacles));
+  session->compare_with(host.rate, std::move(method.obstacles));
   append(notices, route_notices(team, "RDMA", session->route()));
   notices.push_back(registration_notice(team.world(), *session));
   if (std::string text = kinds_notice(team.world(), "Counters", session->uncounted()); !text.empty())
     notices.push_back(std::move(text));
-  append(notices, std::move(way.notices));
+  append(notices, std::move(method.notices));
   append(notices, std::move(host.notices));
   if (seen_by) append(notices, visibility_notices(team, *session, *seen_by));
-  if (options.rdma.background) append(notices, load_ports(team, placed, settings, *session));
+  if (options.rdma.background) append(notices, load_ports(team, location, settings, *session));
   return {std::move(session), "verbs", "this program measures it", std::move(notices)};
 }
 

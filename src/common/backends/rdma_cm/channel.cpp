@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -103,21 +102,13 @@ SocketAddress::SocketAddress(const verbs::Gid& gid, std::uint16_t port, Transpor
   }
 }
 
-std::string to_text(const Invitation& invitation) { return fmt::format("{} {}", invitation.port, invitation.secret); }
-
-Invitation parse_invitation(const std::string& text) {
-  Invitation invitation;
-  std::istringstream(text) >> invitation.port >> invitation.secret;
-  return invitation;
-}
-
-Ticket make_ticket(std::uint64_t secret, std::uint32_t number) {
+PrivateData make_private_data(std::uint64_t secret, std::uint32_t number) {
   const std::uint64_t first = htobe64(secret);
   const std::uint32_t second = htobe32(number);
-  Ticket ticket{};
-  std::memcpy(ticket.data(), &first, sizeof first);
-  std::memcpy(ticket.data() + sizeof first, &second, sizeof second);
-  return ticket;
+  PrivateData private_data{};
+  std::memcpy(private_data.data(), &first, sizeof first);
+  std::memcpy(private_data.data() + sizeof first, &second, sizeof second);
+  return private_data;
 }
 
 std::optional<std::uint32_t> number_in(const rdma_cm_event& request, Transport transport, std::uint64_t secret) {
@@ -125,10 +116,10 @@ std::optional<std::uint32_t> number_in(const rdma_cm_event& request, Transport t
   const void* const data = datagrams ? request.param.ud.private_data : request.param.conn.private_data;
   const std::size_t bytes = datagrams ? request.param.ud.private_data_len : request.param.conn.private_data_len;
   std::uint32_t number = 0;
-  if (data == nullptr || bytes < sizeof(Ticket)) return std::nullopt;
+  if (data == nullptr || bytes < sizeof(PrivateData)) return std::nullopt;
   std::memcpy(&number, static_cast<const std::byte*>(data) + sizeof secret, sizeof number);
   number = be32toh(number);
-  const Ticket wanted = make_ticket(secret, number);
+  const PrivateData wanted = make_private_data(secret, number);
   return std::memcmp(data, wanted.data(), wanted.size()) == 0 ? std::optional(number) : std::nullopt;
 }
 

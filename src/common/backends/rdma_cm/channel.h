@@ -10,12 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/endpoint.h"
 #include "common/backends/verbs/device.h"
 #include "common/backends/verbs/gid_choice.h"
 #include "common/core/handle.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
+#include "common/record/field.h"
 
 namespace fabricbench::rdma_cm {
 
@@ -38,8 +39,8 @@ using PendingEvent = Handle<rdma_cm_event, &rdma_ack_cm_event>;
 void check(bool succeeded, const char* call);
 
 /// The GIDs of a port that rdma_cm accepts as addresses: all on InfiniBand; on RoCE those for an IP address of the
-/// host, either IPv4 or IPv6 beyond link-local. `asked` is -x. Throws Error (missing) if there is none, or if the one
-/// asked for is not usable.
+/// host, either IPv4 or IPv6 beyond link-local. `asked` is -x. Throws Error (missing) if there is none, or if the
+/// one asked for is not usable.
 [[nodiscard]] std::vector<verbs::Gid> addressable(const verbs::PortFacts& port,
                                                   const std::optional<std::int64_t>& asked);
 
@@ -58,21 +59,22 @@ class SocketAddress {
 };
 
 /// Where a side listens, and the secret that connection requests must bring. It goes to the other rank over MPI.
-struct Invitation {
+struct ListenInfo {
   std::uint16_t port = 0;  ///< 0: it does not listen
   std::uint64_t secret = 0;
 };
 
-[[nodiscard]] std::string to_text(const Invitation& invitation);
-/// `text`: from to_text().
-[[nodiscard]] Invitation parse_invitation(const std::string& text);
+template <typename Visitor, record::Of<ListenInfo> Record>
+void describe(Visitor& visitor, Record& info) {
+  visitor.internal(info.port, info.secret);
+}
 
 /// What a connection request carries as its private data: the secret of the side that is asked, and a number that both
 /// sides know the connection by, in network byte order.
-using Ticket = std::array<std::byte, sizeof(std::uint64_t) + sizeof(std::uint32_t)>;
+using PrivateData = std::array<std::byte, sizeof(std::uint64_t) + sizeof(std::uint32_t)>;
 
-[[nodiscard]] Ticket make_ticket(std::uint64_t secret, std::uint32_t number);
-/// The number; empty if the request has no ticket with this secret: it is a stranger's.
+[[nodiscard]] PrivateData make_private_data(std::uint64_t secret, std::uint32_t number);
+/// The number; empty if the request has no private data with this secret: it is a stranger's.
 [[nodiscard]] std::optional<std::uint32_t> number_in(const rdma_cm_event& request, Transport transport,
                                                      std::uint64_t secret);
 

@@ -13,11 +13,12 @@
 #include "common/core/clock.h"
 #include "common/core/error.h"
 #include "common/core/random.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::rdma_cm {
 namespace {
 
-struct StepSettings {
+struct HandshakeSettings {
   Seconds limit = 5;  ///< of a step
   std::string peer;   ///< such as `rank 1 on node-07 (10.0.0.7)`
   std::function<Seconds()> clock;
@@ -26,10 +27,11 @@ struct StepSettings {
 /// Carries out the steps of a queue pair's handshake. All methods throw Error with the step, the peer and likely
 /// causes: timeout if no event came in time, or if rdma_cm reported that none will, else the status of the call that
 /// failed.
-class Steps {
+class HandshakeSteps {
  public:
   /// Does not own the handshake.
-  Steps(QueuePairHandshake& handshake, StepSettings settings) : handshake_(handshake), settings_(std::move(settings)) {}
+  HandshakeSteps(QueuePairHandshake& handshake, HandshakeSettings settings)
+      : handshake_(handshake), settings_(std::move(settings)) {}
 
   /// Waits for an event, for at most `limit`.
   void await(EventKind wanted, ConnectStep step, Seconds limit) const {
@@ -63,10 +65,10 @@ class Steps {
   }
 
   QueuePairHandshake& handshake_;
-  StepSettings settings_;
+  HandshakeSettings settings_;
 };
 
-void call(QueuePairHandshake& handshake, const Steps& steps, bool datagrams) {
+void call(QueuePairHandshake& handshake, const HandshakeSteps& steps, bool datagrams) {
   const EventKind answer = datagrams ? EventKind::kEstablished : EventKind::kConnectResponse;
   steps.take(ConnectStep::kResolveAddress, EventKind::kAddressResolved, [&] { handshake.resolve_address(); });
   steps.take(ConnectStep::kResolveRoute, EventKind::kRouteResolved, [&] { handshake.resolve_route(); });
@@ -75,19 +77,25 @@ void call(QueuePairHandshake& handshake, const Steps& steps, bool datagrams) {
 }
 
 /// The calling side resolves first, with a time limit for each of the two steps.
-void answer(QueuePairHandshake& handshake, const Steps& steps, bool datagrams, Seconds limit) {
+void answer(QueuePairHandshake& handshake, const HandshakeSteps& steps, bool datagrams, Seconds limit) {
   steps.await(EventKind::kConnectRequest, ConnectStep::kConnect, 3 * limit);
   steps.attempt(ConnectStep::kConnect, [&] { handshake.accept(); });
   if (!datagrams) steps.await(EventKind::kEstablished, ConnectStep::kConnect);
 }
 
-QueuePairSettings settings_of(const verbs::Meeting& meeting) {
-  const auto peer = [&meeting](int queue_pair) {
-    return fmt::format("{} port {} of host {}, queue pair {:#x} ({})", meeting.peer.port.device, meeting.peer.port.port,
-                       meeting.peer.host, meeting.peer.queue_pairs.at(static_cast<std::size_t>(queue_pair)),
-                       verbs::describe(meeting.peer_gid()));
+QueuePairSettings settings_of(const verbs::NegotiatedSettings& negotiated) {
+  const auto peer = [&negotiated](int queue_pair) {
+    return fmt::format("{} port {} of host {}, queue pair {:#x} ({})", negotiated.peer.port.device,
+                       negotiated.peer.port.port, negotiated.peer.host,
+                       negotiated.peer.queue_pairs.at(static_cast<std::size_t>(queue_pair)),
+                       verbs::describe(negotiated.peer_gid()));
   };
-  return {meeting.transport, static_cast<int>(meeting.own.queue_pairs.size()), meeting.first, meeting.limit, peer, now};
+  return {negotiated.transport,
+          static_cast<int>(negotiated.own.queue_pairs.size()),
+          negotiated.first,
+          negotiated.limit,
+          peer,
+          now};
 }
 
 /// Connects queue pairs of a device that was opened without librdmacm: it determines their attributes, which are set
@@ -95,24 +103,25 @@ QueuePairSettings settings_of(const verbs::Meeting& meeting) {
 class CmQueuePairs final : public QueuePairHandshake {
  public:
   /// Binds to the address of the own GID. Throws Error (missing).
-  explicit CmQueuePairs(const verbs::Meeting& meeting)
-      : meeting_(meeting), anchor_(channel_.bind(meeting.own_gid(), meeting.own.port.device, meeting.transport)) {
+  explicit CmQueuePairs(const verbs::NegotiatedSettings& negotiated)
+      : negotiated_(negotiated),
+        anchor_(channel_.bind(negotiated.own_gid(), negotiated.own.port.device, negotiated.transport)) {
     set_traffic_class(anchor_.get());
   }
 
   /// Starts to accept connection requests.
-  [[nodiscard]] Invitation listen() {
+  [[nodiscard]] ListenInfo listen() {
     own_secret_ = draw_secret();
     return {listen_at(anchor_.get()), own_secret_};
   }
   /// The queue pairs to connect, and where the other rank listens.
-  void take(const verbs::OwnQueuePairs& own, const Invitation& peer) {
+  void take(const verbs::OwnQueuePairs& own, const ListenInfo& peer) {
     domain_ = own.domain;
     queue_pairs_ = own.all;
     ready_.assign(own.all.size(), false);
-    peer_ = SocketAddress(meeting_.peer_gid(), peer.port, meeting_.transport);
+    peer_ = SocketAddress(negotiated_.peer_gid(), peer.port, negotiated_.transport);
     peer_secret_ = peer.secret;
-    connected_.mtu = meeting_.agreed.mtu;
+    connected_.mtu = negotiated_.agreed.mtu;
   }
   /// The result. No further requests are taken.
   /// A datagram's peer may ask again, if the answer was lost.
@@ -126,20 +135,20 @@ class CmQueuePairs final : public QueuePairHandshake {
     is_done_ = false;
   }
   void resolve_address() override {
-    connection_ = channel_.make_identifier(meeting_.transport);
+    connection_ = channel_.make_identifier(negotiated_.transport);
     set_traffic_class(connection_.get());
-    SocketAddress own(meeting_.own_gid(), 0, meeting_.transport);
-    check(rdma_resolve_addr(connection_.get(), own.generic(), peer_.generic(), resolving_ms(meeting_.limit)) == 0,
+    SocketAddress own(negotiated_.own_gid(), 0, negotiated_.transport);
+    check(rdma_resolve_addr(connection_.get(), own.generic(), peer_.generic(), resolving_ms(negotiated_.limit)) == 0,
           "rdma_resolve_addr");
   }
   void resolve_route() override {
-    check(rdma_resolve_route(connection_.get(), resolving_ms(meeting_.limit)) == 0, "rdma_resolve_route");
+    check(rdma_resolve_route(connection_.get(), resolving_ms(negotiated_.limit)) == 0, "rdma_resolve_route");
   }
   void connect() override {
     rdma_conn_param asked = parameters();
-    ticket_ = make_ticket(peer_secret_, asked.qp_num);
-    asked.private_data = ticket_.data();
-    asked.private_data_len = sizeof ticket_;
+    private_data_ = make_private_data(peer_secret_, asked.qp_num);
+    asked.private_data = private_data_.data();
+    asked.private_data_len = sizeof private_data_;
     check(rdma_connect(connection_.get(), &asked) == 0, "rdma_connect");
   }
   void establish() override {
@@ -160,7 +169,7 @@ class CmQueuePairs final : public QueuePairHandshake {
     if (!event) return std::nullopt;
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
       turned_away = std::exchange(request_, Identifier(event->id));
-      requesting_ = number_in(*event, meeting_.transport, own_secret_).value_or(0);
+      requesting_ = number_in(*event, negotiated_.transport, own_secret_).value_or(0);
       return Event{};  // the next call handles it
     }
     const bool is_last = !connections_.empty() && event->id == connections_.back().get();
@@ -184,7 +193,7 @@ class CmQueuePairs final : public QueuePairHandshake {
   [[nodiscard]] bool take_request() {
     if (!request_ || connection_ || is_done_) return false;
     connection_ = std::move(request_);
-    if (requesting_ == meeting_.peer.queue_pairs.at(which_)) return true;
+    if (requesting_ == negotiated_.peer.queue_pairs.at(which_)) return true;
     (void)rdma_reject(connection_.get(), nullptr, 0);
     connection_.reset();
     return false;
@@ -193,13 +202,13 @@ class CmQueuePairs final : public QueuePairHandshake {
     if (ready_[which_]) return;
     int mask = 0;
     const ibv_qp_attr initial = attributes_for(IBV_QPS_INIT, mask);
-    verbs::make_initial(queue_pair(), {.transport = meeting_.transport,
+    verbs::make_initial(queue_pair(), {.transport = negotiated_.transport,
                                        .port = initial.port_num,
                                        .partition = initial.pkey_index,
                                        .queue_key = initial.qkey,
-                                       .atomics = meeting_.own.port.atomics});
+                                       .atomics = negotiated_.own.port.atomics});
     if (datagrams()) {
-      verbs::make_ready_for_datagrams(queue_pair(), meeting_.own.sequence_numbers.at(which_));
+      verbs::make_ready_for_datagrams(queue_pair(), negotiated_.own.sequence_numbers.at(which_));
     } else {
       make_ready_to_receive(queue_pair());
       make_ready_to_send(queue_pair());
@@ -210,7 +219,7 @@ class CmQueuePairs final : public QueuePairHandshake {
   void make_ready_to_receive(ibv_qp* queue_pair) {
     int mask = 0;
     ibv_qp_attr attributes = attributes_for(IBV_QPS_RTR, mask);
-    const int agreed = meeting_.own_gid().index;
+    const int agreed = negotiated_.own_gid().index;
     if (attributes.ah_attr.is_global != 0 && attributes.ah_attr.grh.sgid_index != agreed) {
       throw Error(
           ExitStatus::kMissing,
@@ -218,16 +227,16 @@ class CmQueuePairs final : public QueuePairHandshake {
                       "the RoCE mode of the port for rdma_cm (default_roce_mode below /sys/kernel/config/rdma_cm)",
                       attributes.ah_attr.grh.sgid_index, agreed));
     }
-    attributes.path_mtu = std::min(attributes.path_mtu, verbs::mtu_code(meeting_.agreed.mtu));
+    attributes.path_mtu = std::min(attributes.path_mtu, verbs::mtu_code(negotiated_.agreed.mtu));
     connected_.mtu = verbs::bytes_of(attributes.path_mtu);
-    verbs::set_limits_to_receive(attributes, mask, meeting_.transport, meeting_.agreed.outstanding);
+    verbs::set_limits_to_receive(attributes, mask, negotiated_.transport, negotiated_.agreed.outstanding);
     verbs::modify(queue_pair, attributes, mask, "RTR");
   }
   void make_ready_to_send(ibv_qp* queue_pair) {
     int mask = 0;
     ibv_qp_attr attributes = attributes_for(IBV_QPS_RTS, mask);
-    verbs::set_limits_to_send(attributes, mask, meeting_.transport, meeting_.agreed.outstanding,
-                              meeting_.retransmission);
+    verbs::set_limits_to_send(attributes, mask, negotiated_.transport, negotiated_.agreed.outstanding,
+                              negotiated_.retransmission);
     verbs::modify(queue_pair, attributes, mask, "RTS");
   }
   void keep_connection() {
@@ -242,16 +251,16 @@ class CmQueuePairs final : public QueuePairHandshake {
   }
   /// Without a value, the host's default for rdma_cm holds.
   void set_traffic_class(rdma_cm_id* identifier) const {
-    if (meeting_.traffic_class == 0) return;
-    auto traffic_class = static_cast<std::uint8_t>(meeting_.traffic_class);
+    if (negotiated_.traffic_class == 0) return;
+    auto traffic_class = static_cast<std::uint8_t>(negotiated_.traffic_class);
     check(rdma_set_option(identifier, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &traffic_class, sizeof traffic_class) == 0,
           "rdma_set_option (traffic class)");
   }
   [[nodiscard]] rdma_conn_param parameters() const {
     constexpr std::uint8_t kRetries = 7;  // the maximum
     rdma_conn_param parameters{};
-    parameters.responder_resources = static_cast<std::uint8_t>(meeting_.agreed.outstanding);
-    parameters.initiator_depth = static_cast<std::uint8_t>(meeting_.agreed.outstanding);
+    parameters.responder_resources = static_cast<std::uint8_t>(negotiated_.agreed.outstanding);
+    parameters.initiator_depth = static_cast<std::uint8_t>(negotiated_.agreed.outstanding);
     parameters.retry_count = kRetries;
     parameters.rnr_retry_count = kRetries;
     parameters.srq = queue_pair()->srq != nullptr ? 1 : 0;
@@ -259,9 +268,9 @@ class CmQueuePairs final : public QueuePairHandshake {
     return parameters;
   }
   [[nodiscard]] ibv_qp* queue_pair() const { return queue_pairs_[which_].get(); }
-  [[nodiscard]] bool datagrams() const { return meeting_.transport == Transport::kUd; }
+  [[nodiscard]] bool datagrams() const { return negotiated_.transport == Transport::kUd; }
 
-  verbs::Meeting meeting_;
+  verbs::NegotiatedSettings negotiated_;
   Channel channel_;
   Identifier anchor_;  // bound and listening
   SocketAddress peer_;
@@ -271,7 +280,7 @@ class CmQueuePairs final : public QueuePairHandshake {
   std::span<const verbs::QueuePair> queue_pairs_;
   std::size_t which_ = 0;
   bool is_done_ = false;          // on this side
-  Ticket ticket_{};               // sent in a connection request
+  PrivateData private_data_{};    // sent in a connection request
   Identifier request_;            // the last one not handled yet
   std::uint32_t requesting_ = 0;  // the queue pair that it claims to come from
   Identifier connection_;
@@ -286,17 +295,17 @@ class CmConnector final : public verbs::Connector {
                                                     const std::optional<std::int64_t>& asked) const override {
     return addressable(port, asked);
   }
-  [[nodiscard]] std::string invite(const verbs::Meeting& meeting) override {
-    queue_pairs_ = std::make_unique<CmQueuePairs>(meeting);
-    const bool is_called = !meeting.first || meeting.transport == Transport::kUd;
-    return to_text(is_called ? queue_pairs_->listen() : Invitation{});
+  [[nodiscard]] std::string listen(const verbs::NegotiatedSettings& negotiated) override {
+    queue_pairs_ = std::make_unique<CmQueuePairs>(negotiated);
+    const bool is_called = !negotiated.first || negotiated.transport == Transport::kUd;
+    return record::pack(is_called ? queue_pairs_->listen() : ListenInfo{});
   }
   /// Throws only failure and timeout, because the other rank is waiting.
-  [[nodiscard]] verbs::Connected connect(const verbs::Meeting& meeting, const verbs::OwnQueuePairs& own,
-                                         const std::string& invitation) override {
-    queue_pairs_->take(own, parse_invitation(invitation));
+  [[nodiscard]] verbs::Connected connect(const verbs::NegotiatedSettings& negotiated, const verbs::OwnQueuePairs& own,
+                                         const std::string& listen_info) override {
+    queue_pairs_->take(own, record::unpack<ListenInfo>(listen_info));
     try {
-      connect_queue_pairs(*queue_pairs_, settings_of(meeting));
+      connect_queue_pairs(*queue_pairs_, settings_of(negotiated));
     } catch (const Error& error) {
       throw Error(error.status() == ExitStatus::kTimeout ? ExitStatus::kTimeout : ExitStatus::kFailure,
                   fmt::format("rdma_cm: {}; {}", error.what(),
@@ -318,7 +327,7 @@ void connect_queue_pairs(QueuePairHandshake& handshake, const QueuePairSettings&
   for (int direction = 0; direction < directions; ++direction) {
     const bool calls = settings.first == (direction == 0);
     for (int i = 0; i < settings.queue_pairs; ++i) {
-      const Steps steps(handshake, {settings.limit, settings.peer(i), settings.clock});
+      const HandshakeSteps steps(handshake, {settings.limit, settings.peer(i), settings.clock});
       handshake.begin(i);
       if (calls) {
         call(handshake, steps, datagrams);

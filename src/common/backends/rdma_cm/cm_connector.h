@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/endpoint.h"
 #include "common/backends/verbs/connector.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
@@ -34,7 +34,7 @@ struct QueuePairSettings {
 };
 
 /// Connects all queue pairs of one side to those of the other; both sides call it. Datagrams are connected in both
-/// directions: the second side connects after the first. Throws Error as Steps does.
+/// directions: the second side connects after the first. Throws Error as HandshakeSteps does.
 void connect_queue_pairs(QueuePairHandshake& handshake, const QueuePairSettings& settings);
 
 /// Connects queue pairs over librdmacm: the first rank of a pair connects, and the second one accepts. Only for

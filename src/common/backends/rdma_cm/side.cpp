@@ -46,41 +46,41 @@ BatchStep::BatchStep(ConnectStep step, const Batch& batch, const SideSettings& s
       began_(settings.clock()),
       ended_(began_) {}
 
-void BatchStep::start(std::size_t link, const std::function<void()>& act) {
-  starts_[link] = settings_.clock();
-  attempt(link, act);
+void BatchStep::start(std::size_t endpoint, const std::function<void()>& act) {
+  starts_[endpoint] = settings_.clock();
+  attempt(endpoint, act);
 }
 
-void BatchStep::attempt(std::size_t link, const std::function<void()>& act) {
+void BatchStep::attempt(std::size_t endpoint, const std::function<void()>& act) {
   try {
     act();
   } catch (const Error& error) {
-    fail(link, error.status(), error.what());
+    fail(endpoint, error.status(), error.what());
   }
 }
 
-void BatchStep::finish(std::size_t link) {
-  if (!waits(link)) return;
-  end_wait(link, State::kDone);
-  times_.push_back(ended_ - starts_[link]);
+void BatchStep::finish(std::size_t endpoint) {
+  if (!waits(endpoint)) return;
+  end_wait(endpoint, State::kDone);
+  times_.push_back(ended_ - starts_[endpoint]);
 }
 
-void BatchStep::fail(std::size_t link, ExitStatus status, const std::string& why) {
-  if (states_[link] == State::kFailed) return;
-  end_wait(link, State::kFailed);
+void BatchStep::fail(std::size_t endpoint, ExitStatus status, const std::string& why) {
+  if (states_[endpoint] == State::kFailed) return;
+  end_wait(endpoint, State::kFailed);
   if (failed_++ > 0) return;
-  problem_ = {status, fmt::format("connection {}: {}", batch_.first + link, in_step(step_, settings_.peer, why))};
+  problem_ = {status, fmt::format("connection {}: {}", batch_.first + endpoint, in_step(step_, settings_.peer, why))};
 }
 
 void BatchStep::fail_waiting(ExitStatus status, const std::string& why) {
-  for (std::size_t link = 0; link < batch_.count; ++link) {
-    if (waits(link)) fail(link, status, why);
+  for (std::size_t endpoint = 0; endpoint < batch_.count; ++endpoint) {
+    if (waits(endpoint)) fail(endpoint, status, why);
   }
 }
 
-void BatchStep::end_wait(std::size_t link, State state) {
-  if (waits(link)) --waiting_;
-  states_[link] = state;
+void BatchStep::end_wait(std::size_t endpoint, State state) {
+  if (waits(endpoint)) --waiting_;
+  states_[endpoint] = state;
   ended_ = settings_.clock();
 }
 
@@ -93,23 +93,28 @@ void BatchStep::raise() const {
   throw Error(problem_.status, text);
 }
 
-Exchange::Exchange(Link& link, const SideSettings& settings, std::uint64_t connection, bool connects)
-    : link_(link), settings_(settings), connection_(connection), connects_(connects), seen_(settings.messages) {}
+ConnectionMessages::ConnectionMessages(Endpoint& endpoint, const SideSettings& settings, std::uint64_t connection,
+                                       bool connects)
+    : endpoint_(endpoint),
+      settings_(settings),
+      connection_(connection),
+      connects_(connects),
+      seen_(settings.messages) {}
 
-void Exchange::prepare() {
+void ConnectionMessages::prepare() {
   for (std::uint32_t number = 0; number < settings_.messages; ++number) {
-    fill_message({connects_ ? 0 : 1, connection_, number}, link_.message(number));
+    fill_message({connects_ ? 0 : 1, connection_, number}, endpoint_.message(number));
   }
 }
 
-void Exchange::begin() {
+void ConnectionMessages::begin() {
   if (!connects_) return;
   began_ = settings_.clock();
   send_next();
 }
 
 /// Counts a datagram that arrives twice once.
-void Exchange::take(const Arrival& arrival, Seconds time) {
+void ConnectionMessages::take(const Arrival& arrival, Seconds time) {
   if (connects_ && !result_.first) result_.first = time - began_;
   if (arrival.number < settings_.messages && seen_[arrival.number]) return;
   if (const std::string fault = fault_in(arrival); !fault.empty() && result_.wrong++ == 0) result_.first_wrong = fault;
@@ -120,7 +125,7 @@ void Exchange::take(const Arrival& arrival, Seconds time) {
 }
 
 /// Which byte of a message is wrong; empty if none is.
-std::string Exchange::fault_in(const Arrival& arrival) {
+std::string ConnectionMessages::fault_in(const Arrival& arrival) {
   if (arrival.number >= settings_.messages) {
     return fmt::format("a message says that it is number {}, and there are {}", arrival.number, settings_.messages);
   }
@@ -132,7 +137,7 @@ std::string Exchange::fault_in(const Arrival& arrival) {
                      static_cast<unsigned>(arrival.data[*place]));
 }
 
-void Exchange::skip_arrivals() {
+void ConnectionMessages::skip_arrivals() {
   if (connects_ && posted_ < settings_.messages) {
     send_the_rest();
   } else {
@@ -140,36 +145,36 @@ void Exchange::skip_arrivals() {
   }
 }
 
-void Exchange::send_the_rest() {
+void ConnectionMessages::send_the_rest() {
   while (posted_ < settings_.messages) send_next();
 }
 
-void Exchange::send_next() {
-  link_.send(posted_);
+void ConnectionMessages::send_next() {
+  endpoint_.send(posted_);
   ++posted_;
 }
 
-std::string Exchange::state() const {
+std::string ConnectionMessages::state() const {
   if (arrived_ < settings_.messages && !skipped_) {
     return fmt::format("{} of {} messages have arrived", arrived_, settings_.messages);
   }
   return fmt::format("{} of {} messages were acknowledged", sent_, posted_);
 }
 
-Exchanged Exchange::result() const {
-  Exchanged result = result_;
+MessageResults ConnectionMessages::result() const {
+  MessageResults result = result_;
   result.lost = settings_.messages - arrived_;
   return result;
 }
 
-Exchanges::Exchanges(Links& links, const SideSettings& settings, BatchStep& step, bool connects)
-    : links_(links), settings_(settings), step_(step) {
-  for (std::size_t link = 0; link < step.batch().count; ++link) {
-    exchanges_.emplace_back(links.at(link), settings, step.batch().first + link, connects);
+BatchMessages::BatchMessages(Endpoints& endpoints, const SideSettings& settings, BatchStep& step, bool connects)
+    : endpoints_(endpoints), settings_(settings), step_(step) {
+  for (std::size_t endpoint = 0; endpoint < step.batch().count; ++endpoint) {
+    of_connections_.emplace_back(endpoints.at(endpoint), settings, step.batch().first + endpoint, connects);
   }
 }
 
-std::vector<Exchanged> Exchanges::exchange_messages() {
+std::vector<MessageResults> BatchMessages::exchange_messages() {
   begin();
   Seconds last = settings_.clock();
   while (step_.waiting() > 0) {
@@ -185,23 +190,23 @@ std::vector<Exchanged> Exchanges::exchange_messages() {
       std::this_thread::yield();
     }
   }
-  std::vector<Exchanged> results;
-  for (const Exchange& exchange : exchanges_) results.push_back(exchange.result());
+  std::vector<MessageResults> results;
+  for (const ConnectionMessages& exchange : of_connections_) results.push_back(exchange.result());
   return results;
 }
 
-void Exchanges::begin() {
-  for (Exchange& exchange : exchanges_) exchange.prepare();
-  for (std::size_t link = 0; link < exchanges_.size(); ++link) {
-    if (step_.waits(link)) step_.attempt(link, [&] { exchanges_[link].begin(); });
+void BatchMessages::begin() {
+  for (ConnectionMessages& exchange : of_connections_) exchange.prepare();
+  for (std::size_t endpoint = 0; endpoint < of_connections_.size(); ++endpoint) {
+    if (step_.waits(endpoint)) step_.attempt(endpoint, [&] { of_connections_[endpoint].begin(); });
     (void)progress();  // answers must not wait until all have begun
   }
 }
 
-bool Exchanges::progress() {
+bool BatchMessages::progress() {
   std::vector<Completion> completions;
   try {
-    completions = links_.poll();
+    completions = endpoints_.poll();
   } catch (const Error& error) {
     step_.fail_waiting(error.status(), error.what());
   }
@@ -211,64 +216,65 @@ bool Exchanges::progress() {
   return true;
 }
 
-void Exchanges::take(const Completion& completion, Seconds time) {
-  const std::size_t link = completion.link;
+void BatchMessages::take(const Completion& completion, Seconds time) {
+  const std::size_t endpoint = completion.endpoint;
   if (completion.problem.status != ExitStatus::kOk) {
-    step_.fail(link, completion.problem.status, completion.problem.text);
+    step_.fail(endpoint, completion.problem.status, completion.problem.text);
     return;
   }
   if (completion.arrival) {
-    step_.attempt(link, [&] { exchanges_[link].take(*completion.arrival, time); });
+    step_.attempt(endpoint, [&] { of_connections_[endpoint].take(*completion.arrival, time); });
   } else {
-    exchanges_[link].count_sent();
+    of_connections_[endpoint].count_sent();
   }
-  finish_if_done(link);
+  finish_if_done(endpoint);
 }
 
-void Exchanges::finish_if_done(std::size_t link) {
-  if (exchanges_[link].finished()) step_.finish(link);
+void BatchMessages::finish_if_done(std::size_t endpoint) {
+  if (of_connections_[endpoint].finished()) step_.finish(endpoint);
 }
 
 /// The longest time without a completion. The connecting side may need long to learn that it may send, and a lost first
 /// datagram is followed by others.
-Seconds Exchanges::patience() const {
+Seconds BatchMessages::patience() const {
   if (!settings_.datagrams()) return settings_.limit;
-  for (std::size_t link = 0; link < exchanges_.size(); ++link) {
-    const Exchange& exchange = exchanges_[link];
-    if (step_.waits(link) && (exchange.awaits_permission() || exchange.has_skipped())) return settings_.limit;
+  for (std::size_t endpoint = 0; endpoint < of_connections_.size(); ++endpoint) {
+    const ConnectionMessages& exchange = of_connections_[endpoint];
+    if (step_.waits(endpoint) && (exchange.awaits_permission() || exchange.has_skipped())) return settings_.limit;
   }
   return std::min(kDatagramPatience, settings_.limit);
 }
 
-void Exchanges::give_up(Seconds patience) {
+void BatchMessages::give_up(Seconds patience) {
   const std::string silence = explain_silence(ConnectStep::kFirstMessage, patience);
-  for (std::size_t link = 0; link < exchanges_.size(); ++link) {
-    if (!step_.waits(link)) continue;
-    Exchange& exchange = exchanges_[link];
+  for (std::size_t endpoint = 0; endpoint < of_connections_.size(); ++endpoint) {
+    if (!step_.waits(endpoint)) continue;
+    ConnectionMessages& exchange = of_connections_[endpoint];
     if (settings_.datagrams() && !exchange.has_skipped()) {
-      step_.attempt(link, [&] { exchange.skip_arrivals(); });
-      finish_if_done(link);
+      step_.attempt(endpoint, [&] { exchange.skip_arrivals(); });
+      finish_if_done(endpoint);
     } else {
-      step_.fail(link, ExitStatus::kTimeout, fmt::format("{}; {}", exchange.state(), silence));
+      step_.fail(endpoint, ExitStatus::kTimeout, fmt::format("{}; {}", exchange.state(), silence));
     }
   }
 }
 
-Side::Side(Links& links, SideSettings settings) : links_(links), settings_(std::move(settings)) {}
+Side::Side(Endpoints& endpoints, SideSettings settings) : endpoints_(endpoints), settings_(std::move(settings)) {}
 
 void Side::begin(const Batch& batch) {
   batch_ = batch;
-  links_.begin(batch.first, batch.count);
+  endpoints_.begin(batch.first, batch.count);
 }
 
-void Side::take_step(ConnectStep step, EventKind answer, const std::function<void(Link&)>& start) {
-  const React react = [answer](Link&, EventKind kind) {
+void Side::take_step(ConnectStep step, EventKind answer, const std::function<void(Endpoint&)>& start) {
+  const React react = [answer](Endpoint&, EventKind kind) {
     return kind == answer ? Meaning::kDone : Meaning::kUnexpected;
   };
   BatchStep running(step, batch_, settings_);
-  for (std::size_t link = 0; link < batch_.count; ++link) {
-    running.start(link, [&] { start(links_.at(link)); });
-    if (link + 1 < batch_.count) (void)take_event(running, react, 0);  // answers must not wait until all have started
+  for (std::size_t endpoint = 0; endpoint < batch_.count; ++endpoint) {
+    running.start(endpoint, [&] { start(endpoints_.at(endpoint)); });
+    if (endpoint + 1 < batch_.count)
+      (void)take_event(running, react, 0);  // answers must not wait until all have started
   }
   await_events(running, react);
   times(step).insert(times(step).end(), running.times().begin(), running.times().end());
@@ -295,26 +301,26 @@ void Side::await_events(BatchStep& step, const React& react) {
   }
 }
 
-/// Whether an event of a link came within the time.
+/// Whether an event of an endpoint came within the time.
 bool Side::take_event(BatchStep& step, const React& react, Seconds longest) {
-  std::optional<LinkEvent> got;
+  std::optional<EndpointEvent> got;
   try {
-    got = links_.next_event(longest);
+    got = endpoints_.next_event(longest);
   } catch (const Error& error) {
     step.fail_waiting(error.status(), error.what());
   }
   if (!got || got->event.kind == EventKind::kOther) return false;
-  step.attempt(got->link, [&] {
-    const Meaning meaning = react(links_.at(got->link), got->event.kind);
+  step.attempt(got->endpoint, [&] {
+    const Meaning meaning = react(endpoints_.at(got->endpoint), got->event.kind);
     if (meaning == Meaning::kUnexpected) throw Error(ExitStatus::kTimeout, explain(got->event));
-    if (meaning == Meaning::kDone) step.finish(got->link);
+    if (meaning == Meaning::kDone) step.finish(got->endpoint);
   });
   return true;
 }
 
 void Side::exchange(bool connects) {
   BatchStep step(ConnectStep::kFirstMessage, batch_, settings_);
-  for (const Exchanged& exchanged : Exchanges(links_, settings_, step, connects).exchange_messages()) {
+  for (const MessageResults& exchanged : BatchMessages(endpoints_, settings_, step, connects).exchange_messages()) {
     if (exchanged.first) times(step.step()).push_back(*exchanged.first);
     findings_.lost += exchanged.lost;
     if (findings_.wrong == 0) findings_.first_wrong = exchanged.first_wrong;
@@ -329,27 +335,29 @@ void Side::conclude(const BatchStep& step) {
   step.raise();
 }
 
-void ConnectingSide::prepare() {
-  take_step(ConnectStep::kResolveAddress, EventKind::kAddressResolved, [](Link& link) { link.resolve_address(); });
-  take_step(ConnectStep::kResolveRoute, EventKind::kRouteResolved, [](Link& link) { link.resolve_route(); });
+void ActiveSide::prepare() {
+  take_step(ConnectStep::kResolveAddress, EventKind::kAddressResolved,
+            [](Endpoint& endpoint) { endpoint.resolve_address(); });
+  take_step(ConnectStep::kResolveRoute, EventKind::kRouteResolved,
+            [](Endpoint& endpoint) { endpoint.resolve_route(); });
 }
 
-void ConnectingSide::meet() {
-  take_step(ConnectStep::kConnect, EventKind::kEstablished, [](Link& link) { link.connect(); });
+void ActiveSide::meet() {
+  take_step(ConnectStep::kConnect, EventKind::kEstablished, [](Endpoint& endpoint) { endpoint.connect(); });
   exchange(true);
 }
 
 /// Datagrams need no disconnect.
-void ConnectingSide::part() {
+void ActiveSide::part() {
   if (settings().datagrams()) return;
-  take_step(ConnectStep::kDisconnect, EventKind::kDisconnected, [](Link& link) { link.disconnect(); });
+  take_step(ConnectStep::kDisconnect, EventKind::kDisconnected, [](Endpoint& endpoint) { endpoint.disconnect(); });
 }
 
 /// For datagrams, this side is never told that the connection is established.
-void AcceptingSide::meet() {
-  await(ConnectStep::kConnect, [datagrams = settings().datagrams()](Link& link, EventKind kind) {
+void PassiveSide::meet() {
+  await(ConnectStep::kConnect, [datagrams = settings().datagrams()](Endpoint& endpoint, EventKind kind) {
     if (kind == EventKind::kConnectRequest) {
-      link.accept();
+      endpoint.accept();
       return datagrams ? Meaning::kDone : Meaning::kGoesOn;
     }
     return kind == EventKind::kEstablished ? Meaning::kDone : Meaning::kUnexpected;
@@ -357,11 +365,11 @@ void AcceptingSide::meet() {
   exchange(false);
 }
 
-void AcceptingSide::part() {
+void PassiveSide::part() {
   if (settings().datagrams()) return;
-  await(ConnectStep::kDisconnect, [](Link& link, EventKind kind) {
+  await(ConnectStep::kDisconnect, [](Endpoint& endpoint, EventKind kind) {
     if (kind != EventKind::kDisconnected) return Meaning::kUnexpected;
-    link.disconnect();
+    endpoint.disconnect();
     return Meaning::kDone;
   });
 }

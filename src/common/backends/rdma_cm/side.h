@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/endpoint.h"
 #include "common/core/not_copied.h"
 #include "common/core/pattern.h"
 #include "common/core/rdma_options.h"
@@ -44,18 +44,18 @@ class BatchStep {
   BatchStep(ConnectStep step, const Batch& batch, const SideSettings& settings);
 
   /// Begins the time of a connection, and calls `act` as `attempt` does.
-  void start(std::size_t link, const std::function<void()>& act);
+  void start(std::size_t endpoint, const std::function<void()>& act);
   /// Calls `act`, which may throw Error: the connection has then failed.
-  void attempt(std::size_t link, const std::function<void()>& act);
+  void attempt(std::size_t endpoint, const std::function<void()>& act);
   /// This connection waits no longer; does nothing if it has failed.
-  void finish(std::size_t link);
-  void fail(std::size_t link, ExitStatus status, const std::string& why);
+  void finish(std::size_t endpoint);
+  void fail(std::size_t endpoint, ExitStatus status, const std::string& why);
   /// Those that still wait have failed.
   void fail_waiting(ExitStatus status, const std::string& why);
 
   [[nodiscard]] ConnectStep step() const { return step_; }
   [[nodiscard]] const Batch& batch() const { return batch_; }
-  [[nodiscard]] bool waits(std::size_t link) const { return states_[link] == State::kWaits; }
+  [[nodiscard]] bool waits(std::size_t endpoint) const { return states_[endpoint] == State::kWaits; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] std::size_t failed() const { return failed_; }
   /// From `start` to `finish`, in the order in which connections finished.
@@ -68,7 +68,7 @@ class BatchStep {
  private:
   enum class State : char { kWaits, kDone, kFailed };
 
-  void end_wait(std::size_t link, State state);
+  void end_wait(std::size_t endpoint, State state);
 
   ConnectStep step_;
   Batch batch_;
@@ -123,7 +123,7 @@ inline void fill_message(const MessageLabel& label, std::span<std::byte> data) {
 }
 
 /// The results of one connection's messages.
-struct Exchanged {
+struct MessageResults {
   std::optional<Seconds> first;  ///< time from sending the first message until the other side's first message arrived
   std::uint64_t lost = 0;        ///< of those expected
   std::uint64_t wrong = 0;
@@ -132,10 +132,10 @@ struct Exchanged {
 
 /// The messages of one connection. The connecting side sends one, and the rest after one has come back. The other side
 /// sends its messages after the first has arrived, because a datagram has to tell it the address of the sender.
-class Exchange {
+class ConnectionMessages {
  public:
   /// Does not own its arguments. `connects`: true on the connecting side.
-  Exchange(Link& link, const SideSettings& settings, std::uint64_t connection, bool connects);
+  ConnectionMessages(Endpoint& endpoint, const SideSettings& settings, std::uint64_t connection, bool connects);
 
   /// Fills the own messages.
   void prepare();
@@ -154,14 +154,14 @@ class Exchange {
   [[nodiscard]] bool has_skipped() const { return skipped_; }
   /// How many messages arrived or were acknowledged, for an error.
   [[nodiscard]] std::string state() const;
-  [[nodiscard]] Exchanged result() const;
+  [[nodiscard]] MessageResults result() const;
 
  private:
   void send_the_rest();
   void send_next();
   [[nodiscard]] std::string fault_in(const Arrival& arrival);
 
-  Link& link_;
+  Endpoint& endpoint_;
   const SideSettings& settings_;
   std::uint64_t connection_;
   bool connects_;
@@ -171,18 +171,18 @@ class Exchange {
   std::uint32_t sent_ = 0;
   bool skipped_ = false;
   Seconds began_ = 0;
-  Exchanged result_;
+  MessageResults result_;
 };
 
 /// The messages of all connections of a batch.
-class Exchanges {
+class BatchMessages {
  public:
   /// Does not own its arguments.
-  Exchanges(Links& links, const SideSettings& settings, BatchStep& step, bool connects);
+  BatchMessages(Endpoints& endpoints, const SideSettings& settings, BatchStep& step, bool connects);
 
   /// Counts datagrams that do not arrive. A connection fails in `step` if another message does not arrive in time, or
   /// if an own message does not complete. Returns the results of all connections, in order.
-  [[nodiscard]] std::vector<Exchanged> exchange_messages();
+  [[nodiscard]] std::vector<MessageResults> exchange_messages();
 
  private:
   void begin();
@@ -190,12 +190,12 @@ class Exchanges {
   void take(const Completion& completion, Seconds time);
   [[nodiscard]] Seconds patience() const;
   void give_up(Seconds patience);
-  void finish_if_done(std::size_t link);
+  void finish_if_done(std::size_t endpoint);
 
-  Links& links_;
+  Endpoints& endpoints_;
   const SideSettings& settings_;
   BatchStep& step_;
-  std::deque<Exchange> exchanges_;
+  std::deque<ConnectionMessages> of_connections_;
 };
 
 /// One side's results over all its connections.
@@ -213,8 +213,8 @@ struct SideResults {
 /// timeout of a step names the connection, the peer, the step and likely causes.
 class Side : public InterfaceBase {
  public:
-  /// Does not own the links, of which there are `settings.parallel`.
-  Side(Links& links, SideSettings settings);
+  /// Does not own the endpoints, of which there are `settings.parallel`.
+  Side(Endpoints& endpoints, SideSettings settings);
 
   void begin(const Batch& batch);
   /// Work that the connecting side does alone.
@@ -222,19 +222,19 @@ class Side : public InterfaceBase {
   /// Connects, then sends and receives the messages.
   virtual void meet() = 0;
   virtual void part() = 0;
-  void close() noexcept { links_.close(); }
+  void close() noexcept { endpoints_.close(); }
 
   [[nodiscard]] const SideResults& findings() const { return findings_; }
   [[nodiscard]] const SideSettings& settings() const { return settings_; }
 
  protected:
-  /// What an event means for a link's step.
+  /// What an event means for an endpoint's step.
   enum class Meaning { kGoesOn, kDone, kUnexpected };
-  using React = std::function<Meaning(Link&, EventKind)>;
+  using React = std::function<Meaning(Endpoint&, EventKind)>;
 
-  /// Starts the step on every link and waits for `answer` on each, and keeps the times.
-  void take_step(ConnectStep step, EventKind answer, const std::function<void(Link&)>& start);
-  /// Waits until all links are done. `react` may throw Error: the link has then failed.
+  /// Starts the step on every endpoint and waits for `answer` on each, and keeps the times.
+  void take_step(ConnectStep step, EventKind answer, const std::function<void(Endpoint&)>& start);
+  /// Waits until all endpoints are done. `react` may throw Error: the endpoint has then failed.
   void await(ConnectStep step, const React& react);
   void exchange(bool connects);
 
@@ -246,13 +246,13 @@ class Side : public InterfaceBase {
     return findings_.times[static_cast<std::size_t>(step)];
   }
 
-  Links& links_;
+  Endpoints& endpoints_;
   SideSettings settings_;
   Batch batch_;
   SideResults findings_;
 };
 
-class ConnectingSide final : public Side {
+class ActiveSide final : public Side {
  public:
   using Side::Side;
   void prepare() override;
@@ -260,7 +260,7 @@ class ConnectingSide final : public Side {
   void part() override;
 };
 
-class AcceptingSide final : public Side {
+class PassiveSide final : public Side {
  public:
   using Side::Side;
   void prepare() override {}
@@ -268,7 +268,7 @@ class AcceptingSide final : public Side {
   void part() override;
 };
 
-/// Exchanges the sides' problems: both get the same problem, or none.
+/// BatchMessages the sides' problems: both get the same problem, or none.
 using Agree = std::function<Problem(const Problem&)>;
 
 struct Series {

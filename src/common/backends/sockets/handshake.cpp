@@ -18,10 +18,10 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// The layout: this text, then the members of Hello in this machine's byte order. A machine with another byte order
-/// would not recognise the job number, and counts as a stranger.
+/// The layout: this text, then the members of HandshakeMessage in this machine's byte order. A machine with another
+/// byte order would not recognise the job number, and counts as a stranger.
 constexpr std::string_view kGreeting = "fabricb1";
-static_assert(kGreeting.size() + sizeof(Hello) == kHelloBytes);
+static_assert(kGreeting.size() + sizeof(HandshakeMessage) == kHandshakeBytes);
 
 /// The maximum time for which a rank that gives up waits for its own thread.
 constexpr Seconds kLookUp = 0.02;
@@ -32,7 +32,7 @@ constexpr Seconds kSilence = 10;
 constexpr std::size_t kStrangers = 32;
 
 /// Errors of a connection that was closed before it was accepted (accept(2)); they are the other side's.
-bool is_of_the_guest(int error) {
+bool is_of_the_peer(int error) {
   return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM ||
          error == ENETDOWN || error == EHOSTDOWN || error == EHOSTUNREACH || error == ENETUNREACH;
 }
@@ -71,11 +71,12 @@ std::string connect(const Socket& socket, const SocketAddress& endpoint, Seconds
 }
 
 /// Empty if the other end answers as expected.
-std::string greet(const Socket& socket, const Hello& own, const Hello& expected, Seconds deadline) {
-  if (!send_hello(socket.get(), own)) {
+std::string greet(const Socket& socket, const HandshakeMessage& own, const HandshakeMessage& expected,
+                  Seconds deadline) {
+  if (!send_handshake(socket.get(), own)) {
     return errno == ECONNRESET || errno == EPIPE ? kTurnedAway : std::strerror(errno);
   }
-  HelloBytes answer{};
+  HandshakeBytes answer{};
   std::size_t got = 0;
   while (got < answer.size()) {
     if (!wait_for(socket, POLLIN, deadline)) return "connected, but no answer";
@@ -103,8 +104,8 @@ Attempt attempt(const Callee& callee, const SocketAddress& endpoint, int stream,
   result.reason = connect(result.socket, endpoint, deadline);
   if (!result.reason.empty()) return result;
   const auto number = static_cast<std::uint32_t>(stream);
-  const Hello own{dialing.job, static_cast<std::uint32_t>(dialing.rank), number};
-  const Hello expected{dialing.job, static_cast<std::uint32_t>(callee.rank), number};
+  const HandshakeMessage own{dialing.job, static_cast<std::uint32_t>(dialing.rank), number};
+  const HandshakeMessage expected{dialing.job, static_cast<std::uint32_t>(callee.rank), number};
   result.reason = greet(result.socket, own, expected, deadline);
   return result;
 }
@@ -140,16 +141,16 @@ Round try_all(const Callee& callee, const Dialing& dialing) {
 
 }  // namespace
 
-HelloBytes encode(const Hello& hello) {
-  HelloBytes bytes{};
+HandshakeBytes encode(const HandshakeMessage& message) {
+  HandshakeBytes bytes{};
   std::memcpy(bytes.data(), kGreeting.data(), kGreeting.size());
-  const auto members = std::bit_cast<std::array<std::byte, sizeof(Hello)>>(hello);
+  const auto members = std::bit_cast<std::array<std::byte, sizeof(HandshakeMessage)>>(message);
   std::memcpy(bytes.data() + kGreeting.size(), members.data(), members.size());
   return bytes;
 }
 
-bool send_hello(int socket, const Hello& hello) {
-  const HelloBytes bytes = encode(hello);
+bool send_handshake(int socket, const HandshakeMessage& message) {
+  const HandshakeBytes bytes = encode(message);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t more = ::send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (more < 0 && errno != EINTR) return false;
@@ -158,11 +159,11 @@ bool send_hello(int socket, const Hello& hello) {
   return true;
 }
 
-std::optional<Hello> decode(const HelloBytes& bytes) {
+std::optional<HandshakeMessage> decode(const HandshakeBytes& bytes) {
   if (std::memcmp(bytes.data(), kGreeting.data(), kGreeting.size()) != 0) return std::nullopt;
-  std::array<std::byte, sizeof(Hello)> members{};
+  std::array<std::byte, sizeof(HandshakeMessage)> members{};
   std::memcpy(members.data(), bytes.data() + kGreeting.size(), members.size());
-  return std::bit_cast<Hello>(members);
+  return std::bit_cast<HandshakeMessage>(members);
 }
 
 Socket listen_at(const Address& address, Bytes buffer) {
@@ -174,11 +175,11 @@ Socket listen_at(const Address& address, Bytes buffer) {
   return listener;
 }
 
-Acceptor::Acceptor(std::vector<Socket> listeners, GuestList list)
+Acceptor::Acceptor(std::vector<Socket> listeners, ExpectedPeers list)
     : listeners_(std::move(listeners)),
       list_(std::move(list)),
       missing_(list_.ranks.size() * static_cast<std::size_t>(list_.streams)) {
-  for (const int rank : list_.ranks) guests_[rank].resize(static_cast<std::size_t>(list_.streams));
+  for (const int rank : list_.ranks) peers_[rank].resize(static_cast<std::size_t>(list_.streams));
   thread_ = std::thread([this] { accept_all(); });
 }
 
@@ -187,7 +188,7 @@ Acceptor::~Acceptor() { static_cast<void>(stop()); }
 std::map<int, std::vector<Socket>> Acceptor::take() {
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
-  return std::move(guests_);
+  return std::move(peers_);
 }
 
 std::string Acceptor::stop() {
@@ -238,7 +239,7 @@ void Acceptor::accept_from(const Socket& listener) {
     arrivals_.push_back({Socket(descriptor), now()});
     return;
   }
-  if (is_of_the_guest(errno)) return;
+  if (is_of_the_peer(errno)) return;
   if ((errno == EMFILE || errno == ENFILE) && !arrivals_.empty()) return make_room(arrivals_.size() - 1);
   if (errno == EMFILE) {
     throw Error(ExitStatus::kMissing,
@@ -265,13 +266,14 @@ Acceptor::Decision Acceptor::listen_to(Arrival& arrival) {
 }
 
 bool Acceptor::let_in(Arrival& arrival) {
-  const std::optional<Hello> hello = decode(arrival.said);
-  if (!hello || hello->job != list_.job || hello->stream >= static_cast<std::uint32_t>(list_.streams)) return false;
-  const auto guest = guests_.find(static_cast<int>(hello->rank));
-  if (guest == guests_.end()) return false;
-  const Hello answer{list_.job, static_cast<std::uint32_t>(list_.rank), hello->stream};
-  if (!send_hello(arrival.socket.get(), answer)) return false;
-  Socket& place = guest->second[hello->stream];
+  const std::optional<HandshakeMessage> message = decode(arrival.said);
+  if (!message || message->job != list_.job || message->stream >= static_cast<std::uint32_t>(list_.streams))
+    return false;
+  const auto peer = peers_.find(static_cast<int>(message->rank));
+  if (peer == peers_.end()) return false;
+  const HandshakeMessage answer{list_.job, static_cast<std::uint32_t>(list_.rank), message->stream};
+  if (!send_handshake(arrival.socket.get(), answer)) return false;
+  Socket& place = peer->second[message->stream];
   if (!place.is_open()) --missing_;
   place = std::move(arrival.socket);  // a later connection replaces it: its caller has given up the earlier one
   return true;

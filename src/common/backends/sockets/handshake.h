@@ -19,29 +19,29 @@
 namespace fabricbench::sockets {
 
 /// The first message of both ends of a connection, so that neither mistakes a stranger for the other.
-struct Hello {
+struct HandshakeMessage {
   std::uint64_t job = 0;
   std::uint32_t rank = 0;    ///< the sender
   std::uint32_t stream = 0;  ///< the number of this connection between the two ranks
 
-  bool operator==(const Hello&) const = default;
+  bool operator==(const HandshakeMessage&) const = default;
 };
 
-constexpr std::size_t kHelloBytes = 24;
-using HelloBytes = std::array<std::byte, kHelloBytes>;
+constexpr std::size_t kHandshakeBytes = 24;
+using HandshakeBytes = std::array<std::byte, kHandshakeBytes>;
 
-[[nodiscard]] HelloBytes encode(const Hello& hello);
+[[nodiscard]] HandshakeBytes encode(const HandshakeMessage& message);
 /// Sends it over a new connection, whose buffer takes these few bytes without blocking. False, with errno:
 /// it cannot be sent.
-[[nodiscard]] bool send_hello(int socket, const Hello& hello);
+[[nodiscard]] bool send_handshake(int socket, const HandshakeMessage& message);
 /// Empty if the bytes are from a stranger.
-[[nodiscard]] std::optional<Hello> decode(const HelloBytes& bytes);
+[[nodiscard]] std::optional<HandshakeMessage> decode(const HandshakeBytes& bytes);
 
 /// Listens at an address, on a port chosen by the kernel. `buffer` is as for make_socket.
 [[nodiscard]] Socket listen_at(const Address& address, Bytes buffer);
 
 /// The connections to accept.
-struct GuestList {
+struct ExpectedPeers {
   std::uint64_t job = 0;
   int rank = 0;            ///< this rank's own number
   std::vector<int> ranks;  ///< the connecting ranks
@@ -53,7 +53,7 @@ struct GuestList {
 /// of them are heard at a time, so that they cannot use up the process's file descriptors.
 class Acceptor : NotCopied {
  public:
-  Acceptor(std::vector<Socket> listeners, GuestList list);
+  Acceptor(std::vector<Socket> listeners, ExpectedPeers list);
   ~Acceptor();
 
   /// The connections of each rank, by stream. Returns when all have connected.
@@ -66,7 +66,7 @@ class Acceptor : NotCopied {
   struct Arrival {
     Socket socket;
     Seconds since = 0;
-    HelloBytes said{};
+    HandshakeBytes said{};
     std::size_t bytes = 0;
   };
   enum class Decision { kWait, kLetIn, kTurnAway };
@@ -79,9 +79,9 @@ class Acceptor : NotCopied {
   bool let_in(Arrival& arrival);
 
   std::vector<Socket> listeners_;
-  GuestList list_;
+  ExpectedPeers list_;
   std::vector<Arrival> arrivals_;
-  std::map<int, std::vector<Socket>> guests_;
+  std::map<int, std::vector<Socket>> peers_;
   std::size_t missing_;
   std::exception_ptr failure_;
   std::atomic<bool> stop_ = false;

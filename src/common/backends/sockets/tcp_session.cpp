@@ -61,41 +61,43 @@ std::string describe(const std::vector<Peer>& peers, const TcpSettings& settings
 class TcpBackend final : public Backend {
  public:
   /// The peers by rank. Calls give up after `limit` seconds without a byte moved; 0: never.
-  TcpBackend(std::vector<Peer> peers, Seconds limit) : peers_(std::move(peers)), lanes_(peers_.size()), limit_(limit) {
-    std::size_t ways = 0;
+  TcpBackend(std::vector<Peer> peers, Seconds limit)
+      : peers_(std::move(peers)), by_rank_(peers_.size()), limit_(limit) {
+    std::size_t queues = 0;
     for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
       for (const Socket& stream : peers_[rank].streams) {
-        const Way way{.descriptor = stream.get(), .rank = static_cast<int>(rank), .sends = false, .parts = {}};
-        lanes_[rank].in.push_back(way);
-        lanes_[rank].out.push_back(way);
-        lanes_[rank].out.back().sends = true;
-        ways += 2;
+        const MessageQueue queue{
+            .descriptor = stream.get(), .rank = static_cast<int>(rank), .sends = false, .parts = {}};
+        by_rank_[rank].in.push_back(queue);
+        by_rank_[rank].out.push_back(queue);
+        by_rank_[rank].out.back().sends = true;
+        queues += 2;
       }
     }
-    active_.reserve(ways);
-    waited_for_.reserve(ways);
+    active_.reserve(queues);
+    waited_for_.reserve(queues);
   }
 
   void send(const void* buffer, std::size_t count, DataType datatype, int to) override {
-    queue(lanes(to).out.front(), {without_const(buffer), bytes_of(count, datatype)});
+    enqueue(queues_of(to).out.front(), {without_const(buffer), bytes_of(count, datatype)});
     finish();
   }
   void recv(void* buffer, std::size_t count, DataType datatype, int from) override {
-    queue(lanes(from).in.front(), {static_cast<std::byte*>(buffer), bytes_of(count, datatype)});
+    enqueue(queues_of(from).in.front(), {static_cast<std::byte*>(buffer), bytes_of(count, datatype)});
     finish();
   }
   void start_send(const void* buffer, std::size_t count, DataType datatype, int to) override {
-    Lanes& between = lanes(to);
+    PeerQueues& between = queues_of(to);
     if (count == 0) return;
-    queue(between.out[between.sent++ % between.out.size()], {without_const(buffer), bytes_of(count, datatype)});
+    enqueue(between.out[between.sent++ % between.out.size()], {without_const(buffer), bytes_of(count, datatype)});
   }
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override {
-    Lanes& between = lanes(from);
+    PeerQueues& between = queues_of(from);
     if (count == 0) return;
-    queue(between.in[between.received++ % between.in.size()],
-          {static_cast<std::byte*>(buffer), bytes_of(count, datatype)});
+    enqueue(between.in[between.received++ % between.in.size()],
+            {static_cast<std::byte*>(buffer), bytes_of(count, datatype)});
   }
-  /// Several ways take turns with non-blocking calls. The last one uses blocking calls, which needs the fewest calls:
+  /// Several queues take turns with non-blocking calls. The last one uses blocking calls, which needs the fewest calls:
   /// one per message.
   void finish() override {
     while (active_.size() > 1) take_turns();
@@ -105,16 +107,16 @@ class TcpBackend final : public Backend {
   }
   /// Keeps sending meanwhile: the other rank may wait for a message before it sends its own.
   bool finish_receiving() override {
-    const auto receives = [](const Way* way) { return !way->sends; };
+    const auto receives = [](const MessageQueue* queue) { return !queue->sends; };
     while (std::any_of(active_.begin(), active_.end(), receives)) take_turns();
     return true;
   }
   /// Sends a byte to each of the others and receives one from each.
   void barrier() override {
-    for (Lanes& between : lanes_) {
+    for (PeerQueues& between : by_rank_) {
       if (between.out.empty()) continue;
-      queue(between.out.front(), {&sent_token_, 1});
-      queue(between.in.front(), {&received_token_, 1});
+      enqueue(between.out.front(), {&sent_token_, 1});
+      enqueue(between.in.front(), {&received_token_, 1});
     }
     finish();
   }
@@ -143,7 +145,7 @@ class TcpBackend final : public Backend {
   };
   /// One direction of one connection, and its pending messages. Completed ones are kept until the last one is through,
   /// so that nothing is allocated while times are taken.
-  struct Way {
+  struct MessageQueue {
     int descriptor = -1;
     int rank = 0;
     bool sends = false;
@@ -153,127 +155,128 @@ class TcpBackend final : public Backend {
 
     [[nodiscard]] bool done() const { return next == parts.size(); }
   };
-  /// The ways to and from a rank, by stream, and the number of messages started on each side so far.
-  struct Lanes {
-    std::vector<Way> out;
-    std::vector<Way> in;
+  /// The queues to and from a rank, by stream, and the number of messages started on each side so far.
+  struct PeerQueues {
+    std::vector<MessageQueue> out;
+    std::vector<MessageQueue> in;
     std::size_t sent = 0;
     std::size_t received = 0;
   };
 
-  [[nodiscard]] Lanes& lanes(int rank) {
+  [[nodiscard]] PeerQueues& queues_of(int rank) {
     const auto place = static_cast<std::size_t>(rank);
-    if (place >= lanes_.size() || lanes_[place].out.empty()) [[unlikely]] {
+    if (place >= by_rank_.size() || by_rank_[place].out.empty()) [[unlikely]] {
       throw Error(ExitStatus::kFailure, fmt::format("tcp: this rank has no connection to rank {}", rank));
     }
-    return lanes_[place];
+    return by_rank_[place];
   }
-  void queue(Way& way, Part part) {
+  void enqueue(MessageQueue& queue, Part part) {
     if (part.bytes == 0) return;
-    if (way.done()) {
-      way.parts.clear();
-      way.next = 0;
-      way.ready = true;
-      active_.push_back(&way);
+    if (queue.done()) {
+      queue.parts.clear();
+      queue.next = 0;
+      queue.ready = true;
+      active_.push_back(&queue);
     }
-    way.parts.push_back(part);
+    queue.parts.push_back(part);
   }
-  /// Gives every active way a turn; if none made progress, waits until one can.
+  /// Gives every active queue a turn; if none made progress, waits until one can.
   void take_turns() {
     const bool moved = advance_all();
-    std::erase_if(active_, [](const Way* way) { return way->done(); });
+    std::erase_if(active_, [](const MessageQueue* queue) { return queue->done(); });
     if (!moved) wait_for_any();
   }
-  /// Returns when all messages of the way are through. A blocking call has the socket's own time limit, counted from
+  /// Returns when all messages of the queue are through. A blocking call has the socket's own time limit, counted from
   /// its start, so only a call without any progress has timed out.
-  void drain(Way& way) {
-    while (!way.done()) {
-      const ssize_t moved = call_kernel(way, way.sends ? 0 : MSG_WAITALL);
+  void drain(MessageQueue& queue) {
+    while (!queue.done()) {
+      const ssize_t moved = call_kernel(queue, queue.sends ? 0 : MSG_WAITALL);
       if (moved > 0) [[likely]] {
-        note_moved(way, static_cast<std::size_t>(moved));
+        note_moved(queue, static_cast<std::size_t>(moved));
       } else if (moved == 0) {
-        lost(way, "it closed the connection");
+        lost(queue, "it closed the connection");
       } else if (errno == EAGAIN) {
-        time_out(way);
+        time_out(queue);
       } else if (errno != EINTR) {
-        lost(way, std::strerror(errno));
+        lost(queue, std::strerror(errno));
       }
     }
   }
-  /// One call for the way's first message. Returns whether a byte moved. If the kernel moved less than asked, it has no
-  /// more for now.
-  bool advance(Way& way) {
-    const std::size_t asked = way.parts[way.next].bytes;
-    const ssize_t moved = call_kernel(way, MSG_DONTWAIT);
+  /// One call for the queue's first message. Returns whether a byte moved. If the kernel moved less than asked, it has
+  /// no more for now.
+  bool advance(MessageQueue& queue) {
+    const std::size_t asked = queue.parts[queue.next].bytes;
+    const ssize_t moved = call_kernel(queue, MSG_DONTWAIT);
     if (moved > 0) {
-      way.ready = static_cast<std::size_t>(moved) == asked;
-      note_moved(way, static_cast<std::size_t>(moved));
+      queue.ready = static_cast<std::size_t>(moved) == asked;
+      note_moved(queue, static_cast<std::size_t>(moved));
       return true;
     }
-    if (moved == 0) lost(way, "it closed the connection");
+    if (moved == 0) lost(queue, "it closed the connection");
     if (errno == EAGAIN) {
-      way.ready = false;
+      queue.ready = false;
     } else if (errno != EINTR) {
-      lost(way, std::strerror(errno));
+      lost(queue, std::strerror(errno));
     }
     return false;
   }
-  /// Whether a byte moved on any way.
+  /// Whether a byte moved on any queue.
   bool advance_all() {
     bool moved = false;
-    for (Way* way : active_) {
-      if (way->ready) moved = advance(*way) || moved;
+    for (MessageQueue* queue : active_) {
+      if (queue->ready) moved = advance(*queue) || moved;
     }
     return moved;
   }
   void wait_for_any() {
     waited_for_.clear();
-    for (const Way* way : active_) {
-      waited_for_.push_back({way->descriptor, static_cast<short>(way->sends ? POLLOUT : POLLIN), 0});
+    for (const MessageQueue* queue : active_) {
+      waited_for_.push_back({queue->descriptor, static_cast<short>(queue->sends ? POLLOUT : POLLIN), 0});
     }
     if (!poll_until(waited_for_, limit_ > 0 ? now() + limit_ : 0)) time_out(*active_.front());
     for (std::size_t i = 0; i < active_.size(); ++i) active_[i]->ready = waited_for_[i].revents != 0;
   }
-  [[nodiscard]] ssize_t call_kernel(Way& way, int flags) const {
-    const Part& part = way.parts[way.next];
-    if (way.sends) return ::send(way.descriptor, part.data, part.bytes, flags | MSG_NOSIGNAL);
-    return ::recv(way.descriptor, part.data, part.bytes, flags);
+  [[nodiscard]] ssize_t call_kernel(MessageQueue& queue, int flags) const {
+    const Part& part = queue.parts[queue.next];
+    if (queue.sends) return ::send(queue.descriptor, part.data, part.bytes, flags | MSG_NOSIGNAL);
+    return ::recv(queue.descriptor, part.data, part.bytes, flags);
   }
-  static void note_moved(Way& way, std::size_t bytes) {
-    Part& part = way.parts[way.next];
+  static void note_moved(MessageQueue& queue, std::size_t bytes) {
+    Part& part = queue.parts[queue.next];
     part.data += bytes;
     part.bytes -= bytes;
-    if (part.bytes == 0) ++way.next;
+    if (part.bytes == 0) ++queue.next;
   }
   /// The bytes still to move in this direction between the two ranks, over all streams.
-  [[nodiscard]] std::string missing(const Way& way) const {
+  [[nodiscard]] std::string missing(const MessageQueue& queue) const {
     Bytes bytes = 0;
-    for (const Way* other : active_) {
-      if (other->rank != way.rank || other->sends != way.sends) continue;
+    for (const MessageQueue* other : active_) {
+      if (other->rank != queue.rank || other->sends != queue.sends) continue;
       for (std::size_t i = other->next; i < other->parts.size(); ++i) bytes += other->parts[i].bytes;
     }
-    return fmt::format("{} still to be {}", readable_bytes(bytes), way.sends ? "sent" : "received");
+    return fmt::format("{} still to be {}", readable_bytes(bytes), queue.sends ? "sent" : "received");
   }
-  [[noreturn]] void lost(const Way& way, const std::string& reason) const {
-    const std::string& peer = peers_[static_cast<std::size_t>(way.rank)].name;
+  [[noreturn]] void lost(const MessageQueue& queue, const std::string& reason) const {
+    const std::string& peer = peers_[static_cast<std::size_t>(queue.rank)].name;
     if (abandoned_) {
-      throw Error(ExitStatus::kFailure, fmt::format("tcp: gave up with {} between here and {}", missing(way), peer));
+      throw Error(ExitStatus::kFailure, fmt::format("tcp: gave up with {} between here and {}", missing(queue), peer));
     }
     throw Error(ExitStatus::kFailure,
-                fmt::format("tcp: lost the connection to {} with {}: {}; see that rank's messages", peer, missing(way),
-                            reason));
+                fmt::format("tcp: lost the connection to {} with {}: {}; see that rank's messages", peer,
+                            missing(queue), reason));
   }
-  [[noreturn]] void time_out(const Way& way) const {
-    throw Error(ExitStatus::kTimeout,
-                fmt::format("tcp: nothing moved between here and {} for {}, with {}; check that rank, or "
-                            "give it more time with -T",
-                            peers_[static_cast<std::size_t>(way.rank)].name, readable_seconds(limit_), missing(way)));
+  [[noreturn]] void time_out(const MessageQueue& queue) const {
+    throw Error(
+        ExitStatus::kTimeout,
+        fmt::format("tcp: nothing moved between here and {} for {}, with {}; check that rank, or "
+                    "give it more time with -T",
+                    peers_[static_cast<std::size_t>(queue.rank)].name, readable_seconds(limit_), missing(queue)));
   }
 
   std::vector<Peer> peers_;
-  std::vector<Lanes> lanes_;
+  std::vector<PeerQueues> by_rank_;
   Seconds limit_;
-  std::vector<Way*> active_;  // those with pending messages
+  std::vector<MessageQueue*> active_;  // those with pending messages
   std::vector<pollfd> waited_for_;
   std::byte sent_token_{};  // the message of a barrier
   std::byte received_token_{};
@@ -281,7 +284,7 @@ class TcpBackend final : public Backend {
 };
 
 TcpSession::TcpSession(int rank, int ranks, const Gather& gather, const TcpSettings& settings) {
-  std::vector<Peer> peers = Meeting(rank, ranks, settings).connect(gather);
+  std::vector<Peer> peers = Rendezvous(rank, ranks, settings).connect(gather);
   library_ = describe(peers, settings);
   backend_ = std::make_unique<TcpBackend>(std::move(peers), settings.time_limit_s);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
 #include "common/backends/sockets/tcp_info.h"
 #include "common/core/memory.h"
 #include "common/core/session.h"

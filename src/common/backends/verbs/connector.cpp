@@ -18,21 +18,21 @@ Gid gid_of(const PortFacts& port, int index) {
   return found == port.gids.end() ? Gid{} : *found;
 }
 
-void connect_one(ibv_qp* queue_pair, std::size_t which, const Meeting& meeting) {
+void connect_one(ibv_qp* queue_pair, std::size_t which, const NegotiatedSettings& negotiated) {
   ibv_qp_attr to_receive{};
   to_receive.qp_state = IBV_QPS_RTR;
-  to_receive.path_mtu = mtu_code(meeting.agreed.mtu);
-  to_receive.dest_qp_num = meeting.peer.queue_pairs.at(which);
-  to_receive.rq_psn = meeting.peer.sequence_numbers.at(which);
-  to_receive.ah_attr = meeting.path_to_peer(which);
+  to_receive.path_mtu = mtu_code(negotiated.agreed.mtu);
+  to_receive.dest_qp_num = negotiated.peer.queue_pairs.at(which);
+  to_receive.rq_psn = negotiated.peer.sequence_numbers.at(which);
+  to_receive.ah_attr = negotiated.path_to_peer(which);
   int mask = IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_AV;
-  set_limits_to_receive(to_receive, mask, meeting.transport, meeting.agreed.outstanding);
+  set_limits_to_receive(to_receive, mask, negotiated.transport, negotiated.agreed.outstanding);
   modify(queue_pair, to_receive, mask, "RTR");
   ibv_qp_attr to_send{};
   to_send.qp_state = IBV_QPS_RTS;
-  to_send.sq_psn = meeting.own.sequence_numbers.at(which);
+  to_send.sq_psn = negotiated.own.sequence_numbers.at(which);
   mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-  set_limits_to_send(to_send, mask, meeting.transport, meeting.agreed.outstanding, meeting.retransmission);
+  set_limits_to_send(to_send, mask, negotiated.transport, negotiated.agreed.outstanding, negotiated.retransmission);
   modify(queue_pair, to_send, mask, "RTS");
 }
 
@@ -95,11 +95,11 @@ ibv_mtu mtu_code(int bytes) {
 
 int bytes_of(ibv_mtu code) { return 128 << code; }  // Source: enum ibv_mtu, where 1 is 256
 
-Gid Meeting::own_gid() const { return gid_of(own.port, first ? agreed.gids.first : agreed.gids.second); }
+Gid NegotiatedSettings::own_gid() const { return gid_of(own.port, first ? agreed.gids.first : agreed.gids.second); }
 
-Gid Meeting::peer_gid() const { return gid_of(peer.port, first ? agreed.gids.second : agreed.gids.first); }
+Gid NegotiatedSettings::peer_gid() const { return gid_of(peer.port, first ? agreed.gids.second : agreed.gids.first); }
 
-ibv_ah_attr Meeting::path_to_peer(std::size_t queue_pair) const {
+ibv_ah_attr NegotiatedSettings::path_to_peer(std::size_t queue_pair) const {
   ibv_ah_attr to{};
   to.port_num = static_cast<std::uint8_t>(own.port.port);
   to.sl = static_cast<std::uint8_t>(service_level);
@@ -116,27 +116,27 @@ ibv_ah_attr Meeting::path_to_peer(std::size_t queue_pair) const {
   return to;
 }
 
-Connected DirectConnector::connect(const Meeting& meeting, const OwnQueuePairs& own,
-                                   const std::string& /*invitation*/) {
+Connected DirectConnector::connect(const NegotiatedSettings& negotiated, const OwnQueuePairs& own,
+                                   const std::string& /*listening addresses*/) {
   Connected connected;
-  connected.mtu = meeting.agreed.mtu;
+  connected.mtu = negotiated.agreed.mtu;
   connected.peer_key = kQueueKey;
-  const bool datagrams = meeting.transport == Transport::kUd;
+  const bool datagrams = negotiated.transport == Transport::kUd;
   for (std::size_t i = 0; i < own.all.size(); ++i) {
     ibv_qp* const queue_pair = own.all[i].get();
-    make_initial(queue_pair, {.transport = meeting.transport,
-                              .port = meeting.own.port.port,
-                              .partition = meeting.partition_index(),
+    make_initial(queue_pair, {.transport = negotiated.transport,
+                              .port = negotiated.own.port.port,
+                              .partition = negotiated.partition_index(),
                               .queue_key = kQueueKey,
                               .atomics = own.device.port.atomics});
     if (datagrams) {
-      make_ready_for_datagrams(queue_pair, meeting.own.sequence_numbers.at(i));
+      make_ready_for_datagrams(queue_pair, negotiated.own.sequence_numbers.at(i));
     } else {
-      connect_one(queue_pair, i, meeting);
+      connect_one(queue_pair, i, negotiated);
     }
   }
   if (datagrams) {
-    ibv_ah_attr to = meeting.path_to_peer(0);
+    ibv_ah_attr to = negotiated.path_to_peer(0);
     connected.to_peer.reset(ibv_create_ah(own.domain, &to));
     check(connected.to_peer != nullptr, "ibv_create_ah");
   }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/backends/verbs/connect_info.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/introduction.h"
 #include "common/core/not_copied.h"
 #include "common/core/rdma_options.h"
 
@@ -56,7 +56,7 @@ void make_ready_for_datagrams(ibv_qp* queue_pair, std::uint32_t sequence_number,
 [[nodiscard]] int bytes_of(ibv_mtu code);
 
 /// What the two ranks of a pair have agreed on before their queue pairs are connected.
-struct Meeting {
+struct NegotiatedSettings {
   Transport transport = Transport::kRc;
   int service_level = 0;
   int traffic_class = 0;
@@ -64,8 +64,8 @@ struct Meeting {
   Retransmission retransmission;
   bool by_rdma_cm = false;  ///< rdma_cm chooses partition and route
   Seconds limit = 5;        ///< for each wait for the other rank
-  Introduction own;
-  Introduction peer;
+  ConnectInfo own;
+  ConnectInfo peer;
   Agreement agreed;
   bool first = false;  ///< whether this is the pair's first rank
 
@@ -104,25 +104,25 @@ class Connector : public InterfaceBase {
   [[nodiscard]] virtual std::vector<Gid> usable_gids(const PortFacts& port,
                                                      const std::optional<std::int64_t>& asked) const = 0;
   /// Gets ready to be connected to, and returns the data that the other rank needs for it. Throws Error (missing).
-  [[nodiscard]] virtual std::string invite(const Meeting& meeting) = 0;
-  /// Called by both ranks; `invitation` is the other rank's. Throws Error with the peer's name: missing if the problem
-  /// is this rank's alone and does not make the other one wait, else failure or timeout.
-  [[nodiscard]] virtual Connected connect(const Meeting& meeting, const OwnQueuePairs& own,
-                                          const std::string& invitation) = 0;
+  [[nodiscard]] virtual std::string listen(const NegotiatedSettings& negotiated) = 0;
+  /// Called by both ranks; `listen_info` is the other rank's. Throws Error with the peer's name: missing if the
+  /// problem is this rank's alone and does not make the other one wait, else failure or timeout.
+  [[nodiscard]] virtual Connected connect(const NegotiatedSettings& negotiated, const OwnQueuePairs& own,
+                                          const std::string& listen_info) = 0;
   /// For messages, after a comma; may be empty.
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
-/// Connects queue pairs with the data from the two ranks' introductions.
+/// Connects queue pairs with the data from the two ranks' connection information.
 class DirectConnector final : public Connector {
  public:
   [[nodiscard]] std::vector<Gid> usable_gids(const PortFacts& port,
                                              const std::optional<std::int64_t>& /*asked*/) const override {
     return port.gids;
   }
-  [[nodiscard]] std::string invite(const Meeting& /*meeting*/) override { return ""; }
-  [[nodiscard]] Connected connect(const Meeting& meeting, const OwnQueuePairs& own,
-                                  const std::string& invitation) override;
+  [[nodiscard]] std::string listen(const NegotiatedSettings& /*negotiated*/) override { return ""; }
+  [[nodiscard]] Connected connect(const NegotiatedSettings& negotiated, const OwnQueuePairs& own,
+                                  const std::string& listen_info) override;
   [[nodiscard]] std::string description() const override { return ""; }
 };
 

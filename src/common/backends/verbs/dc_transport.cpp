@@ -47,31 +47,32 @@ class DcTransport final : public ProviderTransport {
   }
 
   /// A target gets its number when it becomes ready to receive.
-  [[nodiscard]] std::vector<std::uint32_t> open_to_peer(const Meeting& meeting, const OwnQueuePairs& own) override {
+  [[nodiscard]] std::vector<std::uint32_t> open_to_peer(const NegotiatedSettings& negotiated,
+                                                        const OwnQueuePairs& own) override {
     std::vector<std::uint32_t> numbers;
     for (std::size_t i = 0; i < own.all.size(); ++i) {
       targets_.push_back(create_target(own));
-      make_target_ready(targets_.back().get(), meeting, i);
+      make_target_ready(targets_.back().get(), negotiated, i);
       numbers.push_back(targets_.back()->qp_num);
     }
     return numbers;
   }
 
-  [[nodiscard]] int connect(const Meeting& meeting, const OwnQueuePairs& own,
+  [[nodiscard]] int connect(const NegotiatedSettings& negotiated, const OwnQueuePairs& own,
                             std::span<const std::uint32_t> numbers) override {
     for (std::size_t i = 0; i < own.all.size(); ++i) {
-      make_initiator_ready(own.all[i].get(), meeting, i);
-      ibv_ah_attr path = meeting.path_to_peer(i);
-      lanes_.push_back(
+      make_initiator_ready(own.all[i].get(), negotiated, i);
+      ibv_ah_attr path = negotiated.path_to_peer(i);
+      initiators_.push_back(
           {extend_(ibv_qp_to_qp_ex(own.all[i].get())), AddressHandle(ibv_create_ah(own.domain, &path)), numbers[i]});
-      check(lanes_.back().to_peer != nullptr, "ibv_create_ah");
+      check(initiators_.back().to_peer != nullptr, "ibv_create_ah");
     }
-    return meeting.agreed.mtu;
+    return negotiated.agreed.mtu;
   }
 
   void set_destination(std::size_t queue_pair, ibv_qp_ex& /*making*/) override {
-    const Lane& lane = lanes_[queue_pair];
-    mlx5dv_wr_set_dc_addr(lane.making, lane.to_peer.get(), lane.target, kAccessKey);
+    const Initiator& initiator = initiators_[queue_pair];
+    mlx5dv_wr_set_dc_addr(initiator.making, initiator.to_peer.get(), initiator.target, kAccessKey);
   }
 
   [[nodiscard]] bool completes_in_order() const override { return true; }
@@ -83,7 +84,7 @@ class DcTransport final : public ProviderTransport {
 
  private:
   /// An initiator, and the way to its target.
-  struct Lane {
+  struct Initiator {
     mlx5dv_qp_ex* making;
     AddressHandle to_peer;
     std::uint32_t target;
@@ -106,33 +107,33 @@ class DcTransport final : public ProviderTransport {
     return made;
   }
 
-  void make_target_ready(ibv_qp* target, const Meeting& meeting, std::size_t which) const {
+  void make_target_ready(ibv_qp* target, const NegotiatedSettings& negotiated, std::size_t which) const {
     make_initial(target, {.transport = Transport::kRc,
-                          .port = meeting.own.port.port,
-                          .partition = meeting.partition_index(),
+                          .port = negotiated.own.port.port,
+                          .partition = negotiated.partition_index(),
                           .atomics = port_.atomics});
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTR;
-    attributes.path_mtu = mtu_code(meeting.agreed.mtu);
-    attributes.ah_attr = meeting.path_to_peer(which);
+    attributes.path_mtu = mtu_code(negotiated.agreed.mtu);
+    attributes.ah_attr = negotiated.path_to_peer(which);
     attributes.min_rnr_timer = kShortestRnrDelay;
     modify(target, attributes, IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_AV | IBV_QP_MIN_RNR_TIMER, "RTR");
   }
 
-  static void make_initiator_ready(ibv_qp* initiator, const Meeting& meeting, std::size_t which) {
+  static void make_initiator_ready(ibv_qp* initiator, const NegotiatedSettings& negotiated, std::size_t which) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_INIT;
-    attributes.pkey_index = static_cast<std::uint16_t>(meeting.partition_index());
-    attributes.port_num = static_cast<std::uint8_t>(meeting.own.port.port);
+    attributes.pkey_index = static_cast<std::uint16_t>(negotiated.partition_index());
+    attributes.port_num = static_cast<std::uint8_t>(negotiated.own.port.port);
     modify(initiator, attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT, "INIT");
     attributes.qp_state = IBV_QPS_RTR;
-    attributes.path_mtu = mtu_code(meeting.agreed.mtu);
-    attributes.ah_attr = meeting.path_to_peer(which);
+    attributes.path_mtu = mtu_code(negotiated.agreed.mtu);
+    attributes.ah_attr = negotiated.path_to_peer(which);
     modify(initiator, attributes, IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_AV, "RTR");
     attributes.qp_state = IBV_QPS_RTS;
-    attributes.sq_psn = meeting.own.sequence_numbers.at(which);
+    attributes.sq_psn = negotiated.own.sequence_numbers.at(which);
     int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-    set_limits_to_send(attributes, mask, Transport::kRc, meeting.agreed.outstanding, meeting.retransmission);
+    set_limits_to_send(attributes, mask, Transport::kRc, negotiated.agreed.outstanding, negotiated.retransmission);
     modify(initiator, attributes, mask, "RTS");
   }
 
@@ -143,7 +144,7 @@ class DcTransport final : public ProviderTransport {
   Verb verb_;
   ibv_srq* receives_ = nullptr;  // the connection's
   std::vector<QueuePair> targets_;
-  std::vector<Lane> lanes_;  // by queue pair
+  std::vector<Initiator> initiators_;  // by queue pair
 };
 
 }  // namespace

@@ -319,7 +319,7 @@ std::optional<ibv_port_state> current_state(const OpenDevice& device) {
   return port.state;
 }
 
-std::optional<ibv_port_state> settled_state(const OpenDevice& device) {
+std::optional<ibv_port_state> stable_state(const OpenDevice& device) {
   constexpr Seconds kMoment = 0.5;
   constexpr Seconds kPause = 0.01;
   const Seconds until = now() + kMoment;

@@ -116,7 +116,7 @@ void check_shared_receives(const PortFacts& port, int receives);
 [[nodiscard]] std::optional<ibv_port_state> current_state(const OpenDevice& device);
 
 /// The port's state after an operation has failed on it. A port that goes down shows it a moment later, so this waits.
-[[nodiscard]] std::optional<ibv_port_state> settled_state(const OpenDevice& device);
+[[nodiscard]] std::optional<ibv_port_state> stable_state(const OpenDevice& device);
 
 /// Such as `mlx5_0 port 1 of this host is DOWN`.
 [[nodiscard]] std::string own_port_text(const PortFacts& port, std::optional<ibv_port_state> state);

@@ -1,26 +1,17 @@
 #include <endian.h>
 
-#include <iterator>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/backends/verbs/explain.h"
 #include "common/backends/verbs/provider_transport.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::verbs {
 namespace {
-
-std::vector<std::uint32_t> numbers_in(const std::string& text, std::size_t count) {
-  std::istringstream words(text);
-  std::vector<std::uint32_t> numbers{std::istream_iterator<std::uint32_t>(words), {}};
-  if (numbers.size() == count) return numbers;
-  throw Error(ExitStatus::kFailure, "verbs: cannot read the queue pairs' numbers of the pair's other rank");
-}
 
 /// Begins a request, to which its data and destination are added.
 void begin(ibv_qp_ex* making, const Request& request) {
@@ -46,19 +37,20 @@ class ProviderConnection final : public VerbsConnection {
       : VerbsConnection(device, settings, transport.get()),
         transport_(std::move(transport)),
         in_order_(transport_->completes_in_order()) {
-    for (const QueuePair& each : own_queue_pairs().all) lanes_.push_back({.queue_pair = ibv_qp_to_qp_ex(each.get())});
+    for (const QueuePair& each : own_queue_pairs().all) queues_.push_back({.queue_pair = ibv_qp_to_qp_ex(each.get())});
   }
 
-  [[nodiscard]] std::string invite(Connector& /*connector*/, const Meeting& meeting) override {
-    const std::vector<std::uint32_t> numbers = transport_->open_to_peer(meeting, own_queue_pairs());
+  [[nodiscard]] std::string listen(Connector& /*connector*/, const NegotiatedSettings& negotiated) override {
+    const std::vector<std::uint32_t> numbers = transport_->open_to_peer(negotiated, own_queue_pairs());
     know_numbers(numbers);
-    return fmt::format("{}", fmt::join(numbers, " "));
+    return record::pack(numbers);
   }
-  void connect(Connector& /*connector*/, const Meeting& meeting, const std::string& invitation) override {
-    Introduction peer = meeting.peer;
-    peer.queue_pairs = numbers_in(invitation, lanes_.size());
+  void connect(Connector& /*connector*/, const NegotiatedSettings& negotiated,
+               const std::string& listen_info) override {
+    ConnectInfo peer = negotiated.peer;
+    peer.queue_pairs = record::unpack<std::vector<std::uint32_t>>(listen_info);
     Connected connected;
-    connected.mtu = transport_->connect(meeting, own_queue_pairs(), peer.queue_pairs);
+    connected.mtu = transport_->connect(negotiated, own_queue_pairs(), peer.queue_pairs);
     be_connected(std::move(peer), std::move(connected));
   }
   [[nodiscard]] std::optional<bool> keeps_order() const override { return transport_->keeps_order(); }
@@ -67,21 +59,21 @@ class ProviderConnection final : public VerbsConnection {
   }
 
   void post(int queue_pair, std::span<const Request> requests) override {
-    ibv_wr_start(lanes_[static_cast<std::size_t>(queue_pair)].queue_pair);
+    ibv_wr_start(queues_[static_cast<std::size_t>(queue_pair)].queue_pair);
     for (const Request& request : requests) make(queue_pair, request, request.number, request.signaled);
     hand_over(queue_pair, requests.size(), requests.back().number);
   }
   void make_ready(int queue_pair, std::span<const Request> requests, int each) override {
-    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-    lane.ready.assign(requests.begin(), requests.end());
-    lane.each = static_cast<std::size_t>(each);
-    lane.next = 0;
+    SendQueue& queue = queues_[static_cast<std::size_t>(queue_pair)];
+    queue.ready.assign(requests.begin(), requests.end());
+    queue.each = static_cast<std::size_t>(each);
+    queue.next = 0;
   }
   void post_ready(int queue_pair, int count, std::uint64_t number, bool signaled) override {
-    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-    const Request* const end = lane.ready.data() + lane.next + lane.each;
-    lane.next = lane.next + lane.each < lane.ready.size() ? lane.next + lane.each : 0;
-    ibv_wr_start(lane.queue_pair);
+    SendQueue& queue = queues_[static_cast<std::size_t>(queue_pair)];
+    const Request* const end = queue.ready.data() + queue.next + queue.each;
+    queue.next = queue.next + queue.each < queue.ready.size() ? queue.next + queue.each : 0;
+    ibv_wr_start(queue.queue_pair);
     for (int left = count - 1; left > 0; --left) {
       make(queue_pair, end[-1 - left], number - static_cast<std::uint64_t>(left), false);
     }
@@ -104,7 +96,7 @@ class ProviderConnection final : public VerbsConnection {
 
  private:
   /// A queue pair's requests.
-  struct Lane {
+  struct SendQueue {
     ibv_qp_ex* queue_pair = nullptr;
     std::vector<Request> ready{};  ///< in lists of `each`
     std::size_t each = 1;
@@ -115,7 +107,7 @@ class ProviderConnection final : public VerbsConnection {
 
   /// The data of a request without any still have to be given: providers complete a request with them.
   void make(int queue_pair, const Request& request, std::uint64_t number, bool signaled) {
-    ibv_qp_ex* const making = lanes_[static_cast<std::size_t>(queue_pair)].queue_pair;
+    ibv_qp_ex* const making = queues_[static_cast<std::size_t>(queue_pair)].queue_pair;
     making->wr_id = identifier(queue_pair, number);
     making->wr_flags = signaled || !in_order_ ? IBV_SEND_SIGNALED : 0;
     begin(making, request);
@@ -128,22 +120,22 @@ class ProviderConnection final : public VerbsConnection {
     }
   }
   void hand_over(int queue_pair, std::uint64_t count, std::uint64_t newest) {
-    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-    check_returned(ibv_wr_complete(lane.queue_pair), "ibv_wr_complete");
-    lane.newest = newest;
-    lane.under_way += count;
+    SendQueue& queue = queues_[static_cast<std::size_t>(queue_pair)];
+    check_returned(ibv_wr_complete(queue.queue_pair), "ibv_wr_complete");
+    queue.newest = newest;
+    queue.under_way += count;
   }
   /// Where requests complete in any order, the number that so many have reached. Whoever counts completions needs no
   /// more.
   [[nodiscard]] std::uint64_t count_completed(int queue_pair) {
-    Lane& lane = lanes_[static_cast<std::size_t>(queue_pair)];
-    --lane.under_way;
-    return lane.newest - lane.under_way;
+    SendQueue& queue = queues_[static_cast<std::size_t>(queue_pair)];
+    --queue.under_way;
+    return queue.newest - queue.under_way;
   }
 
   std::unique_ptr<ProviderTransport> transport_;
   bool in_order_;
-  std::vector<Lane> lanes_;  // by queue pair
+  std::vector<SendQueue> queues_;  // by queue pair
 };
 
 }  // namespace

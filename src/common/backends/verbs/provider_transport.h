@@ -27,10 +27,11 @@ class ProviderTransport : public InterfaceBase {
   [[nodiscard]] virtual QueuePair create(ibv_pd* domain, const ibv_qp_init_attr& wanted) = 0;
   /// Gets ready to be reached, once the ranks have agreed; returns the number by which each queue pair is reached.
   /// Throws Error (missing).
-  [[nodiscard]] virtual std::vector<std::uint32_t> open_to_peer(const Meeting& meeting, const OwnQueuePairs& own) = 0;
+  [[nodiscard]] virtual std::vector<std::uint32_t> open_to_peer(const NegotiatedSettings& negotiated,
+                                                                const OwnQueuePairs& own) = 0;
   /// Brings the queue pairs into the state in which they send; `numbers` are the other rank's from open_to_peer.
   /// Returns the path MTU in bytes; 0: there is none. Throws Error (missing).
-  [[nodiscard]] virtual int connect(const Meeting& meeting, const OwnQueuePairs& own,
+  [[nodiscard]] virtual int connect(const NegotiatedSettings& negotiated, const OwnQueuePairs& own,
                                     std::span<const std::uint32_t> numbers) = 0;
   /// Gives the request that is being made on a queue pair its destination.
   virtual void set_destination(std::size_t queue_pair, ibv_qp_ex& making) = 0;

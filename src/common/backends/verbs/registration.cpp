@@ -130,19 +130,19 @@ Registration by_data_direct(const RegistrationSettings& settings, const BlockToR
   const ExportedFile file(block.source.export_dma_buf(block.data, block.bytes, true));
   MemoryRegion region =
       data_direct.register_memory({settings.domain, file.get(), block.bytes, block.address(), settings.access});
-  if (region) return {std::move(region), Way::kDataDirect};
+  if (region) return {std::move(region), RegistrationMethod::kDataDirect};
   throw Error(ExitStatus::kMissing,
               fmt::format("--data-direct: {}", part_of_message(explain_call("mlx5dv_reg_dmabuf_mr", errno))));
 }
 
 }  // namespace
 
-std::string name(Way way) {
-  switch (way) {
-    case Way::kHost: return "";
-    case Way::kDmaBuf: return "dma-buf";
-    case Way::kPeerMemory: return "nvidia-peermem";
-    case Way::kDataDirect: return "dma-buf and Data Direct";
+std::string name(RegistrationMethod method) {
+  switch (method) {
+    case RegistrationMethod::kHost: return "";
+    case RegistrationMethod::kDmaBuf: return "dma-buf";
+    case RegistrationMethod::kPeerMemory: return "nvidia-peermem";
+    case RegistrationMethod::kDataDirect: return "dma-buf and Data Direct";
   }
   return "";
 }
@@ -154,12 +154,12 @@ Registration register_memory(const RegistrationSettings& settings, BufferSource&
   if (source.on_host()) {
     MemoryRegion region = register_pages(settings, block);
     if (!region) throw Error(ExitStatus::kMissing, explain_registration(errno, bytes));
-    return {std::move(region), Way::kHost};
+    return {std::move(region), RegistrationMethod::kHost};
   }
   Attempt dma_buf = by_dma_buf(settings, block);
-  if (dma_buf.region) return {std::move(dma_buf.region), Way::kDmaBuf};
+  if (dma_buf.region) return {std::move(dma_buf.region), RegistrationMethod::kDmaBuf};
   Attempt peer_memory = by_peer_memory(settings, block);
-  if (peer_memory.region) return {std::move(peer_memory.region), Way::kPeerMemory};
+  if (peer_memory.region) return {std::move(peer_memory.region), RegistrationMethod::kPeerMemory};
   throw Error(ExitStatus::kMissing,
               fmt::format("verbs: {} cannot register {} of {}; by dma-buf: {}; by nvidia-peermem: {}; make one of them "
                           "work, or measure host memory with --memory host",

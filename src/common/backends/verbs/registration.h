@@ -11,7 +11,7 @@
 namespace fabricbench::verbs {
 
 /// The method by which memory was registered with a device.
-enum class Way {
+enum class RegistrationMethod {
   kHost,        ///< host pages: ibv_reg_mr
   kDmaBuf,      ///< GPU memory as a file that both drivers understand: ibv_reg_dmabuf_mr
   kPeerMemory,  ///< GPU memory through a kernel module of the GPU's driver: ibv_reg_mr
@@ -19,7 +19,7 @@ enum class Way {
 };
 
 /// Such as `dma-buf`; empty for host pages.
-[[nodiscard]] std::string name(Way way);
+[[nodiscard]] std::string name(RegistrationMethod method);
 
 /// The settings of a registration.
 struct RegistrationSettings {
@@ -33,7 +33,7 @@ struct RegistrationSettings {
 /// Registered memory, and the method that worked.
 struct Registration {
   MemoryRegion region;
-  Way way = Way::kHost;
+  RegistrationMethod method = RegistrationMethod::kHost;
 };
 
 /// Registers `bytes` of `source` from `data` on with the device. For GPU memory it uses the first method that works,

@@ -39,25 +39,26 @@ class SrdTransport final : public ProviderTransport {
     return QueuePair(create_(domain->context, &attributes, &type, sizeof type));
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> open_to_peer(const Meeting& /*meeting*/, const OwnQueuePairs& own) override {
+  [[nodiscard]] std::vector<std::uint32_t> open_to_peer(const NegotiatedSettings& /*negotiated*/,
+                                                        const OwnQueuePairs& own) override {
     std::vector<std::uint32_t> numbers;
     for (const QueuePair& each : own.all) numbers.push_back(each->qp_num);
     return numbers;
   }
 
-  [[nodiscard]] int connect(const Meeting& meeting, const OwnQueuePairs& own,
+  [[nodiscard]] int connect(const NegotiatedSettings& negotiated, const OwnQueuePairs& own,
                             std::span<const std::uint32_t> numbers) override {
     numbers_.assign(numbers.begin(), numbers.end());
     const bool retries = (facts_.device_caps & kRetriesUnready) != 0;
     for (std::size_t i = 0; i < own.all.size(); ++i) {
       ibv_qp* const queue_pair = own.all[i].get();
       make_initial(queue_pair, {.transport = Transport::kSrd,
-                                .port = meeting.own.port.port,
-                                .partition = meeting.partition_index(),
+                                .port = negotiated.own.port.port,
+                                .partition = negotiated.partition_index(),
                                 .queue_key = kQueueKey});
-      make_ready_for_datagrams(queue_pair, meeting.own.sequence_numbers.at(i), retries);
+      make_ready_for_datagrams(queue_pair, negotiated.own.sequence_numbers.at(i), retries);
     }
-    ibv_ah_attr path = meeting.path_to_peer(0);
+    ibv_ah_attr path = negotiated.path_to_peer(0);
     to_peer_.reset(ibv_create_ah(own.domain, &path));
     check(to_peer_ != nullptr, "ibv_create_ah");
     return 0;  // the adapter cuts messages by itself

@@ -3,25 +3,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <iterator>
-#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/core/clock.h"
 #include "common/core/pattern.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::verbs {
 namespace {
 
 Bytes bytes_of(std::size_t count, DataType datatype) { return count * facts(datatype).size; }
-
-std::vector<std::uint64_t> numbers_in(const std::string& text) {
-  std::istringstream words(text);
-  return {std::istream_iterator<std::uint64_t>(words), {}};
-}
 
 /// Rereads memory that the device writes at any time.
 std::byte read_again(const std::byte* place) {
@@ -32,8 +25,12 @@ std::byte read_again(const std::byte* place) {
 
 }  // namespace
 
-VerbsBackend::VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier, Exchange exchange)
-    : settings_(settings), flow_(connection, settings), barrier_(std::move(barrier)), exchange_(std::move(exchange)) {}
+VerbsBackend::VerbsBackend(Connection& connection, const RequestWindowSettings& settings, Barrier barrier,
+                           Exchange exchange)
+    : settings_(settings),
+      window_(connection, settings),
+      barrier_(std::move(barrier)),
+      exchange_(std::move(exchange)) {}
 
 void VerbsBackend::set_counters(const Block& counters, const Block& results, Memory& memory) {
   counters_ = counters;
@@ -51,10 +48,10 @@ VerbsBackend::Buffer VerbsBackend::buffer_at(const std::byte* data) const {
 void VerbsBackend::start_at_new_place(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there,
                                       std::uint64_t messages) {
   const auto [local, remote] = ends_of(own, bytes, here, there);
-  last_own_ = !apart_ && flow_.make_ready(local, remote) ? own : nullptr;
+  last_own_ = !apart_ && window_.make_ready(local, remote) ? own : nullptr;
   last_bytes_ = bytes;
-  if (last_own_ != nullptr) return flow_.start_ready(messages);
-  for (std::uint64_t i = 0; i < messages; ++i) flow_.start(local, remote);
+  if (last_own_ != nullptr) return window_.start_ready(messages);
+  for (std::uint64_t i = 0; i < messages; ++i) window_.start(local, remote);
 }
 
 std::pair<LocalPart, RemotePart> VerbsBackend::ends_of(const std::byte* own, Bytes bytes, const Buffer& here,
@@ -71,7 +68,7 @@ std::pair<LocalPart, RemotePart> VerbsBackend::ends_of(const std::byte* own, Byt
 /// Carries out a single request and waits for its completion.
 void VerbsBackend::carry_out(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there) {
   start_at(own, bytes, here, there);
-  flow_.finish();
+  window_.finish();
 }
 
 void VerbsBackend::start_send(const void* buffer, std::size_t count, DataType datatype, int /*to*/) {
@@ -96,7 +93,7 @@ void VerbsBackend::start_recvs(void* buffer, std::size_t count, DataType datatyp
     start_at(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_,
              static_cast<std::uint64_t>(messages));
   } else if (takes_receives()) {
-    for (std::int64_t i = 0; i < messages; ++i) flow_.expect();
+    for (std::int64_t i = 0; i < messages; ++i) window_.expect();
   }
 }
 
@@ -106,14 +103,14 @@ void VerbsBackend::send(const void* buffer, std::size_t count, DataType datatype
   }
   if (forgets_last_byte_) forget_last_byte(bytes_of(count, datatype));
   start_send(buffer, count, datatype, to);
-  flow_.flush();
+  window_.flush();
 }
 
 void VerbsBackend::recv(void* buffer, std::size_t count, DataType datatype, int from) {
   if (settings_.verb == Verb::kRead) {
     carry_out(static_cast<const std::byte*>(buffer), bytes_of(count, datatype), received_, sent_);
   } else if (takes_receives()) {
-    flow_.receive();
+    window_.receive();
   } else if (settings_.verb == Verb::kWrite) {
     wait_for_last_byte(static_cast<const std::byte*>(buffer), bytes_of(count, datatype));
   } else {
@@ -140,10 +137,10 @@ void VerbsBackend::wait_for_last_byte(const std::byte* message, Bytes bytes) {
   Seconds since = 0;
   for (int spins = 1; read_again(last) == std::byte{pattern::kPoisonByte}; ++spins) {
     // The own message completes while the answer is on its way, and must not delay the next one.
-    if (!flow_.is_idle()) (void)flow_.poll();
+    if (!window_.is_idle()) (void)window_.poll();
     if (spins % kSpinsPerLook != 0) continue;
     if (since == 0) since = now();
-    if (!flow_.poll()) flow_.check_patience(since, "a write to arrive");
+    if (!window_.poll()) window_.check_patience(since, "a write to arrive");
     std::this_thread::yield();
   }
 }
@@ -156,24 +153,27 @@ void VerbsBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
   last_byte_ = nullptr;
   forgets_last_byte_ = settings_.verb == Verb::kWrite && !takes_receives() && !apart_;
   if (counter_memory_ != nullptr) counter_memory_->set({counters_.data, counters_.bytes}, 0);
-  (void)flow_.take_started();
+  (void)window_.take_started();
   const LocalPart buffer{recv.data(), static_cast<std::uint32_t>(recv.size()), received_.block.key};
   if (apart_ && settings_.verb == Verb::kSend) {
     std::vector<std::uint64_t> sent;
-    if (settings_.transport == Transport::kUd)
-      sent = numbers_in(exchange_(fmt::format("{}", fmt::join(flow_.sent(), " "))));
-    flow_.receive_apart(buffer, *apart_, sent);
+    if (settings_.transport == Transport::kUd) sent = of_other_rank(window_.sent());
+    window_.receive_apart(buffer, *apart_, sent);
   } else if (takes_receives()) {
-    flow_.receive_into(buffer);
+    window_.receive_into(buffer);
   }
   barrier_();  // no message may arrive before the buffers are ready
 }
 
+std::vector<std::uint64_t> VerbsBackend::of_other_rank(const std::vector<std::uint64_t>& own) const {
+  return record::unpack<std::vector<std::uint64_t>>(exchange_(record::pack(own)));
+}
+
 /// Waits for the other rank's last messages.
-void VerbsBackend::settle() {
-  flow_.finish();
+void VerbsBackend::wait_for_remote_writes() {
+  window_.finish();
   if (settings_.verb == Verb::kAtomic) {
-    added_here_ = numbers_in(exchange_(fmt::format("{}", fmt::join(flow_.take_started(), " "))));
+    added_here_ = of_other_rank(window_.take_started());
   } else {
     barrier_();
   }

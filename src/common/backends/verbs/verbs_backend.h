@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/core/backend.h"
 #include "common/core/error.h"
 #include "common/core/memory.h"
@@ -41,7 +41,7 @@ class VerbsBackend final : public Backend {
   /// Gives the other rank's text for this rank's; collective over the two.
   using Exchange = std::function<std::string(const std::string&)>;
 
-  VerbsBackend(Connection& connection, const FlowSettings& settings, Barrier barrier, Exchange exchange);
+  VerbsBackend(Connection& connection, const RequestWindowSettings& settings, Barrier barrier, Exchange exchange);
 
   void add_block(const Block& block) { blocks_.push_back(block); }
   void forget_block(const std::byte* data) noexcept {
@@ -52,7 +52,7 @@ class VerbsBackend final : public Backend {
   void set_counters(const Block& counters, const Block& results, Memory& memory);
   /// For streams of writes and reads: a block of kSpread bytes for each queue pair, which short messages may use too.
   void spread_over(const Block& block) {
-    flow_.spread_over({block.data, static_cast<std::uint32_t>(block.bytes), block.key}, block.remote);
+    window_.spread_over({block.data, static_cast<std::uint32_t>(block.bytes), block.key}, block.remote);
   }
 
   [[gnu::hot]] void send(const void* buffer, std::size_t count, DataType datatype, int to) override;
@@ -62,17 +62,19 @@ class VerbsBackend final : public Backend {
                                 std::int64_t messages) override;
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override;
   void start_recvs(void* buffer, std::size_t count, DataType datatype, int from, std::int64_t messages) override;
-  void finish() override { flow_.finish(); }
+  void finish() override { window_.finish(); }
   void barrier() override { barrier_(); }
   void place_apart(const MessagePlaces& places) override { apart_ = places; }
   void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
-  void settle() override;
-  [[nodiscard]] std::optional<std::vector<Arrivals>> arrivals() override { return flow_.arrivals(); }
+  void wait_for_remote_writes() override;
+  [[nodiscard]] std::optional<std::vector<Arrivals>> arrivals() override { return window_.arrivals(); }
   [[nodiscard]] std::optional<Mismatch> own_mismatch() override;
 
-  [[nodiscard]] const Flow& flow() const { return flow_; }
+  [[nodiscard]] const RequestWindow& window() const { return window_; }
 
  private:
+  /// The numbers that the other rank gives here, where this one gives its own.
+  [[nodiscard]] std::vector<std::uint64_t> of_other_rank(const std::vector<std::uint64_t>& own) const;
   /// A message's address, and the block that contains it; null if it is not registered.
   struct Buffer {
     const std::byte* base = nullptr;
@@ -84,7 +86,7 @@ class VerbsBackend final : public Backend {
   [[gnu::hot]] void start_at(const std::byte* own, Bytes bytes, const Buffer& here, const Buffer& there,
                              std::uint64_t messages = 1) {
     if (own != last_own_ || bytes != last_bytes_) return start_at_new_place(own, bytes, here, there, messages);
-    flow_.start_ready(messages);
+    window_.start_ready(messages);
   }
   [[nodiscard]] std::pair<LocalPart, RemotePart> ends_of(const std::byte* own, Bytes bytes, const Buffer& here,
                                                          const Buffer& there) const;
@@ -94,11 +96,11 @@ class VerbsBackend final : public Backend {
   void forget_last_byte(Bytes bytes);
   void wait_for_last_byte(const std::byte* message, Bytes bytes);
 
-  FlowSettings settings_;
-  Flow flow_;
+  RequestWindowSettings settings_;
+  RequestWindow window_;
   Barrier barrier_;
   Exchange exchange_;
-  std::vector<std::uint64_t> added_here_;  // to each counter, by the other rank, before `settle`
+  std::vector<std::uint64_t> added_here_;  // to each counter, by the other rank, before `wait_for_remote_writes`
   std::vector<Block> blocks_;
   Block counters_;
   Block results_;

@@ -141,20 +141,23 @@ std::optional<bool> VerbsConnection::keeps_order() const {
   return ibv_query_qp_data_in_order(queue_pairs_.front().get(), IBV_WR_RDMA_WRITE, 0) == 1;
 }
 
-Introduction VerbsConnection::introduction(const std::string& host) const {
-  Introduction own{host, device_.port, {}, sequence_numbers_};
+ConnectInfo VerbsConnection::connect_info(const std::string& host) const {
+  ConnectInfo own{host, device_.port, {}, sequence_numbers_};
   for (const QueuePair& queue_pair : queue_pairs_) own.queue_pairs.push_back(queue_pair->qp_num);
   return own;
 }
 
-std::string VerbsConnection::invite(Connector& connector, const Meeting& meeting) { return connector.invite(meeting); }
-
-void VerbsConnection::connect(Connector& connector, const Meeting& meeting, const std::string& invitation) {
-  peer_ = meeting.peer;
-  connected_ = connector.connect(meeting, own_queue_pairs(), invitation);
+std::string VerbsConnection::listen(Connector& connector, const NegotiatedSettings& negotiated) {
+  return connector.listen(negotiated);
 }
 
-void VerbsConnection::be_connected(Introduction peer, Connected connected) {
+void VerbsConnection::connect(Connector& connector, const NegotiatedSettings& negotiated,
+                              const std::string& listen_info) {
+  peer_ = negotiated.peer;
+  connected_ = connector.connect(negotiated, own_queue_pairs(), listen_info);
+}
+
+void VerbsConnection::be_connected(ConnectInfo peer, Connected connected) {
   peer_ = std::move(peer);
   connected_ = std::move(connected);
 }
@@ -352,7 +355,7 @@ std::string VerbsConnection::diagnosis() {
 /// If the own port is down, that is the cause, whatever the completion's status says.
 void VerbsConnection::failed(const ibv_wc& completion) const {
   if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up the operations in flight");
-  const std::optional<ibv_port_state> state = settled_state(device_);
+  const std::optional<ibv_port_state> state = stable_state(device_);
   const std::string counters = trouble();
   throw Error(
       state == IBV_PORT_ACTIVE ? exit_status_of(completion.status) : ExitStatus::kTimeout,

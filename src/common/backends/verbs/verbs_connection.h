@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/backends/verbs/connect_info.h"
 #include "common/backends/verbs/connection.h"
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/device.h"
-#include "common/backends/verbs/introduction.h"
 #include "common/backends/verbs/port_meter.h"
 #include "common/backends/verbs/registration.h"
 
@@ -87,11 +87,11 @@ class VerbsConnection : public Connection {
       : VerbsConnection(device, settings, nullptr) {}
   ~VerbsConnection() override { abandon(); }
 
-  [[nodiscard]] Introduction introduction(const std::string& host) const;
-  /// Gets ready to be connected to, as Connector::invite says.
-  [[nodiscard]] virtual std::string invite(Connector& connector, const Meeting& meeting);
+  [[nodiscard]] ConnectInfo connect_info(const std::string& host) const;
+  /// Gets ready to be connected to, as Connector::listen says.
+  [[nodiscard]] virtual std::string listen(Connector& connector, const NegotiatedSettings& negotiated);
   /// Connects to the other rank's queue pairs, as Connector::connect says.
-  virtual void connect(Connector& connector, const Meeting& meeting, const std::string& invitation);
+  virtual void connect(Connector& connector, const NegotiatedSettings& negotiated, const std::string& listen_info);
   /// The path MTU in bytes, once connected; 0: there is none.
   [[nodiscard]] int mtu() const { return connected_.mtu; }
   /// The largest message in bytes, once connected.
@@ -129,7 +129,7 @@ class VerbsConnection : public Connection {
   [[nodiscard]] OwnQueuePairs own_queue_pairs() const { return {device_, domain_.get(), queue_pairs_}; }
   /// Sets the numbers of the queue pairs in completions of shared receives.
   void know_numbers(std::span<const std::uint32_t> numbers);
-  void be_connected(Introduction peer, Connected connected);
+  void be_connected(ConnectInfo peer, Connected connected);
   /// A request's number as completions of this queue pair have it.
   [[nodiscard]] static std::uint64_t identifier(int queue_pair, std::uint64_t number) {
     return (static_cast<std::uint64_t>(queue_pair) << kQueuePairShift) | number;
@@ -183,7 +183,7 @@ class VerbsConnection : public Connection {
   std::vector<std::pair<std::uint32_t, int>> by_number_;  // queue pairs by number, sorted
   std::vector<std::uint32_t> sequence_numbers_;
   Connected connected_;
-  Introduction peer_;
+  ConnectInfo peer_;
   Bytes inline_bytes_ = 0;
   PortCounters counters_before_;
   std::array<std::byte, 40> datagram_header_{};  // the GRH before every datagram, which is not used

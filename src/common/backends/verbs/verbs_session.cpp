@@ -10,6 +10,7 @@
 #include "common/backends/verbs/background_stream.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::verbs {
 namespace {
@@ -33,13 +34,13 @@ void check_atomics(const VerbsSettings& settings, const PortFacts& port) {
 
 /// The queue that packets wait in depends on these. Class 0 of RoCE has to be seen too: in most fabrics its queue may
 /// lose packets.
-std::string classes_text(const Meeting& meeting) {
+std::string classes_text(const NegotiatedSettings& negotiated) {
   std::string text;
-  if (meeting.service_level > 0) text += fmt::format(", service level {}", meeting.service_level);
-  if (meeting.traffic_class > 0) {
-    text += fmt::format(", traffic class {}", meeting.traffic_class);
-  } else if (meeting.own.port.ethernet) {
-    text += meeting.by_rdma_cm ? ", rdma_cm's default traffic class" : ", traffic class 0";
+  if (negotiated.service_level > 0) text += fmt::format(", service level {}", negotiated.service_level);
+  if (negotiated.traffic_class > 0) {
+    text += fmt::format(", traffic class {}", negotiated.traffic_class);
+  } else if (negotiated.own.port.ethernet) {
+    text += negotiated.by_rdma_cm ? ", rdma_cm's default traffic class" : ", traffic class 0";
   }
   return text;
 }
@@ -60,17 +61,17 @@ std::string retransmission_text(const Retransmission& chosen) {
 
 }  // namespace
 
-std::string route_details(const Meeting& meeting) {
+std::string route_details(const NegotiatedSettings& negotiated) {
   std::string text;
-  const auto& [first, second, key] = meeting.agreed.partitions;
+  const auto& [first, second, key] = negotiated.agreed.partitions;
   if ((key | kFullMember) != kDefaultPartition || first != 0 || second != 0) {
     text += fmt::format(", partition {:#06x} (indices {} and {})", key, first, second);
   }
-  const bool has_global_route = meeting.agreed.has_global_route && !meeting.by_rdma_cm;
-  if (has_global_route && !meeting.own.port.ethernet) text += ", global route header";
-  text += classes_text(meeting);
-  if (!meeting.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(meeting.flow_labels, " "));
-  return text + retransmission_text(meeting.retransmission);
+  const bool has_global_route = negotiated.agreed.has_global_route && !negotiated.by_rdma_cm;
+  if (has_global_route && !negotiated.own.port.ethernet) text += ", global route header";
+  text += classes_text(negotiated);
+  if (!negotiated.flow_labels.empty()) text += fmt::format(", flow labels {}", fmt::join(negotiated.flow_labels, " "));
+  return text + retransmission_text(negotiated.retransmission);
 }
 
 Bytes inline_bytes_wanted(const VerbsSettings& settings) {
@@ -144,7 +145,7 @@ VerbsSession::VerbsSession(VerbsSettings settings, std::unique_ptr<BufferSource>
                                                             .data_direct = options.data_direct,
                                                             .relaxed_order = relaxed_order_});
   try_memory();
-  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
+  backend_ = std::make_unique<VerbsBackend>(*connection_, window_settings(), barrier_, exchange());
 }
 
 VerbsBackend::Exchange VerbsSession::exchange() const {
@@ -156,12 +157,13 @@ int VerbsSession::depth() const {
   return checked_depth(depth_of(settings_.options, settings_.latency), device_.port, "-t");
 }
 
-FlowSettings VerbsSession::flow_settings() const {
-  FlowSettings flow{.verb = settings_.verb, .transport = settings_.options.transport, .latency = settings_.latency};
-  flow.options = settings_.options;
-  flow.inline_bytes = std::min(inline_bytes_wanted(settings_), connection_->inline_bytes());
-  flow.receive_depth = receive_depth();
-  return flow;
+RequestWindowSettings VerbsSession::window_settings() const {
+  RequestWindowSettings window{
+      .verb = settings_.verb, .transport = settings_.options.transport, .latency = settings_.latency};
+  window.options = settings_.options;
+  window.inline_bytes = std::min(inline_bytes_wanted(settings_), connection_->inline_bytes());
+  window.receive_depth = receive_depth();
+  return window;
 }
 
 VerbsSession::~VerbsSession() {
@@ -178,7 +180,7 @@ void VerbsSession::try_memory() {
   constexpr std::size_t kBytes = 4096;
   const auto release = [this](std::byte* block) { buffers_->release(block); };
   const std::unique_ptr<std::byte, decltype(release)> data(buffers_->allocate(kBytes), release);
-  way_ = connection_->register_block(*buffers_, data.get(), kBytes).way;
+  method_ = connection_->register_block(*buffers_, data.get(), kBytes).method;
 }
 
 /// Where a last byte is polled, also for the case that it turns out to prove nothing.
@@ -198,40 +200,40 @@ std::int64_t VerbsSession::receive_depth() const {
   return takes ? settings_.options.receive_depth : 0;
 }
 
-std::string VerbsSession::introduction() const {
-  Introduction own = connection_->introduction(settings_.host);
+std::string VerbsSession::connect_info() const {
+  ConnectInfo own = connection_->connect_info(settings_.host);
   own.rank = settings_.rank;
-  return to_text(own);
+  return record::pack(own);
 }
 
-std::string VerbsSession::agree_with(const std::vector<std::string>& introductions) {
-  for (const std::string& text : introductions) both_.push_back(parse_introduction(text));
+std::string VerbsSession::agree_with(const std::vector<std::string>& connect_infos) {
+  for (const std::string& text : connect_infos) both_.push_back(record::unpack<ConnectInfo>(text));
   const RdmaOptions& options = settings_.options;
-  meeting_.transport = options.transport;
-  meeting_.service_level = static_cast<int>(options.service_level);
-  meeting_.traffic_class = static_cast<int>(options.traffic_class);
-  meeting_.limit = options.stall_timeout;
-  meeting_.own = both_.at(static_cast<std::size_t>(rank_));
-  meeting_.own.port = device_.port;  // with what the other end need not know
-  meeting_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
+  negotiated_.transport = options.transport;
+  negotiated_.service_level = static_cast<int>(options.service_level);
+  negotiated_.traffic_class = static_cast<int>(options.traffic_class);
+  negotiated_.limit = options.stall_timeout;
+  negotiated_.own = both_.at(static_cast<std::size_t>(rank_));
+  negotiated_.own.port = device_.port;  // with what the other end need not know
+  negotiated_.peer = both_.at(static_cast<std::size_t>(1 - rank_));
   for (const std::int64_t label : options.flow_labels) {
-    meeting_.flow_labels.push_back(static_cast<std::uint32_t>(label));
+    negotiated_.flow_labels.push_back(static_cast<std::uint32_t>(label));
   }
-  meeting_.retransmission = {static_cast<int>(options.acknowledge_timeout), static_cast<int>(options.retries)};
-  meeting_.agreed = agree(both_[0], both_[1],
-                          {.mtu = options.mtu,
-                           .outstanding = options.outstanding,
-                           .gid = options.gid,
-                           .partition = options.partition,
-                           .global_route = options.traffic_class > 0 || !options.flow_labels.empty(),
-                           .by_rdma_cm = options.by_rdma_cm});
-  meeting_.first = rank_ == 0;
-  meeting_.by_rdma_cm = options.by_rdma_cm;
-  return connection_->invite(*connector_, meeting_);
+  negotiated_.retransmission = {static_cast<int>(options.acknowledge_timeout), static_cast<int>(options.retries)};
+  negotiated_.agreed = agree(both_[0], both_[1],
+                             {.mtu = options.mtu,
+                              .outstanding = options.outstanding,
+                              .gid = options.gid,
+                              .partition = options.partition,
+                              .global_route = options.traffic_class > 0 || !options.flow_labels.empty(),
+                              .by_rdma_cm = options.by_rdma_cm});
+  negotiated_.first = rank_ == 0;
+  negotiated_.by_rdma_cm = options.by_rdma_cm;
+  return connection_->listen(*connector_, negotiated_);
 }
 
-void VerbsSession::connect(const std::vector<std::string>& invitations) {
-  connection_->connect(*connector_, meeting_, invitations.at(static_cast<std::size_t>(1 - rank_)));
+void VerbsSession::connect(const std::vector<std::string>& listen_infos) {
+  connection_->connect(*connector_, negotiated_, listen_infos.at(static_cast<std::size_t>(1 - rank_)));
 }
 
 void VerbsSession::see_with(std::unique_ptr<MessageReader> reader) {
@@ -240,8 +242,8 @@ void VerbsSession::see_with(std::unique_ptr<MessageReader> reader) {
                                                                    .connection = *connection_,
                                                                    .messages = *backend_,
                                                                    .buffers = *buffers_,
-                                                                   .meeting = meeting_,
-                                                                   .flow = flow_settings(),
+                                                                   .negotiated = negotiated_,
+                                                                   .window = window_settings(),
                                                                    .rank = rank_,
                                                                    .gather = gather_,
                                                                    .barrier = barrier_});
@@ -265,13 +267,13 @@ void VerbsSession::abandon() noexcept {
 void VerbsSession::load_with(std::unique_ptr<BackgroundStream> stream) { background_ = std::move(stream); }
 
 std::uint64_t VerbsSession::completed_requests() const {
-  const std::vector<std::uint64_t> completed = backend_->flow().completed();
+  const std::vector<std::uint64_t> completed = backend_->window().completed();
   return std::accumulate(completed.begin(), completed.end(), std::uint64_t{0});
 }
 
 /// Without the order of a write's bytes its last one proves nothing, and a number may overtake the data before it. The
 /// completion of a write with immediate data proves that all of it is there.
-void VerbsSession::settle_arrivals() {
+void VerbsSession::match_arrivals() {
   const bool by_flag = settings_.seen_by == SeenBy::kReader;
   if (!by_flag && !polls_last_byte(settings_)) return;
   const bool kept = connection_->keeps_order().value_or(true);
@@ -279,7 +281,7 @@ void VerbsSession::settle_arrivals() {
   const auto loser = std::find(both.begin(), both.end(), "");
   if (loser == both.end()) return;
   if (by_flag) {
-    const Introduction& end = both_.at(static_cast<std::size_t>(loser - both.begin()));
+    const ConnectInfo& end = both_.at(static_cast<std::size_t>(loser - both.begin()));
     arrival_ = fmt::format(
         ", but {} of host {} does not promise to keep the order of data, as with adaptive routing: a "
         "number may be seen before its message (--seen-by cq+flush is safe)",
@@ -288,11 +290,11 @@ void VerbsSession::settle_arrivals() {
   }
   settings_.options.write_with_immediate = true;
   arrival_ = ", writes with immediate data because the adapter does not promise to keep the order of a write's bytes";
-  backend_ = std::make_unique<VerbsBackend>(*connection_, flow_settings(), barrier_, exchange());
+  backend_ = std::make_unique<VerbsBackend>(*connection_, window_settings(), barrier_, exchange());
 }
 
 void VerbsSession::finish_opening() {
-  settle_arrivals();
+  match_arrivals();
   if (seen_ && seen_->takes_flag()) seen_->use_flag(register_block(sizeof(std::uint64_t)));
   const bool is_stream = settings_.spreads && !settings_.latency && !settings_.seen_by;
   const bool by_address = settings_.verb == Verb::kWrite || settings_.verb == Verb::kRead;
@@ -306,23 +308,23 @@ void VerbsSession::finish_opening() {
 }
 
 std::string VerbsSession::route() const {
-  const auto end = [](const Introduction& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
-  const GidPair& gids = meeting_.agreed.gids;
+  const auto end = [](const ConnectInfo& of) { return fmt::format("{} port {}", of.port.device, of.port.port); };
+  const GidPair& gids = negotiated_.agreed.gids;
   const std::string how = connector_->description();
   const std::string mtu = connection_->mtu() > 0 ? fmt::format(", MTU {}", connection_->mtu()) : "";
   return fmt::format("{} to {}, {}, GID indices {} and {}{}{}{}{}", end(both_.at(0)), end(both_.at(1)),
-                     gids.description, gids.first, gids.second, mtu, route_details(meeting_), how.empty() ? "" : ", ",
-                     how) +
+                     gids.description, gids.first, gids.second, mtu, route_details(negotiated_),
+                     how.empty() ? "" : ", ", how) +
          arrival_;
 }
 
 std::string VerbsSession::registered() const {
-  const std::string way = name(way_);
+  const std::string method = name(method_);
   const Bytes wanted = inline_bytes_wanted(settings_);
   const Bytes granted = connection_->inline_bytes();
   const std::string less =
       granted < wanted ? fmt::format(", inline up to {} B ({} B is more than the device takes)", granted, wanted) : "";
-  return fmt::format("{}{}, {} PCIe ordering{}", buffers_->description(), way.empty() ? "" : " by " + way,
+  return fmt::format("{}{}, {} PCIe ordering{}", buffers_->description(), method.empty() ? "" : " by " + method,
                      relaxed_order_ ? "relaxed" : "strict", less);
 }
 
@@ -398,19 +400,20 @@ void VerbsSession::release(const std::vector<std::byte*>& blocks) noexcept {
 TransportCounters VerbsSession::counters() const {
   TransportCounters counted;
   if (background_) counted = background_->counters();
-  const Flow& flow = backend_->flow();
-  if (settings_.options.transport == Transport::kUd) counted.lost_messages = flow.lost();
-  if (settings_.options.queue_pairs > 1 && !settings_.latency) counted.messages_by_queue_pair = flow.completed();
+  const RequestWindow& window = backend_->window();
+  if (settings_.options.transport == Transport::kUd) counted.lost_messages = window.lost();
+  if (settings_.options.queue_pairs > 1 && !settings_.latency) counted.messages_by_queue_pair = window.completed();
   return counted;
 }
 
 std::string VerbsSession::remark() const {
-  const Flow& flow = backend_->flow();
+  const RequestWindow& window = backend_->window();
   const std::string counted = growth_text(counted_before_, read_port(device_.port.device, device_.port.port));
-  const std::string unequal = unequal_queue_pairs(flow.completed());
+  const std::string unequal = unequal_queue_pairs(window.completed());
   std::vector<std::string> clauses;
-  if (flow.duplicated() > 0) clauses.push_back(fmt::format("received {} messages twice", flow.duplicated()));
-  if (flow.reordered() > 0) clauses.push_back(fmt::format("received {} messages after later ones", flow.reordered()));
+  if (window.duplicated() > 0) clauses.push_back(fmt::format("received {} messages twice", window.duplicated()));
+  if (window.reordered() > 0)
+    clauses.push_back(fmt::format("received {} messages after later ones", window.reordered()));
   if (!counted.empty()) {
     clauses.push_back(fmt::format("counted at {} port {}: {}", device_.port.device, device_.port.port, counted));
   }

@@ -40,7 +40,7 @@ struct VerbsSettings {
 
 /// The parts of a route besides its ends, each after a comma: on RoCE the traffic class, and what is not as usual:
 /// partition, global route header, classes, flow labels, when and how often packets are sent again.
-[[nodiscard]] std::string route_details(const Meeting& meeting);
+[[nodiscard]] std::string route_details(const NegotiatedSettings& negotiated);
 
 /// Whether PCIe may reorder the writes of a message (relaxed ordering). Without it some processors let an adapter write
 /// at a third of its rate. Not where someone polls memory for a last byte or a flag, which would then come too early;
@@ -70,12 +70,12 @@ class VerbsSession final : public Session {
                int rank, Gather gather, VerbsBackend::Barrier barrier);
   ~VerbsSession() override;
 
-  [[nodiscard]] std::string introduction() const;
-  /// Agrees on the settings of both ends, and returns the invitation to connect. `introductions`: both ranks', by rank.
-  /// Throws Error.
-  [[nodiscard]] std::string agree_with(const std::vector<std::string>& introductions);
-  /// Connects the queue pairs; `invitations` are the results of agree_with on both ranks. Throws Error.
-  void connect(const std::vector<std::string>& invitations);
+  [[nodiscard]] std::string connect_info() const;
+  /// Agrees on the settings of both ends, and returns where to connect. `connect_infos`:
+  /// both ranks', by rank. Throws Error.
+  [[nodiscard]] std::string agree_with(const std::vector<std::string>& connect_infos);
+  /// Connects the queue pairs; `listen_infos` are the results of agree_with on both ranks. Throws Error.
+  void connect(const std::vector<std::string>& listen_infos);
   /// Takes the reader of messages, if messages count when it sees them. Throws Error.
   void see_with(std::unique_ptr<MessageReader> reader);
   /// The reader, for messages; empty if there is none.
@@ -128,10 +128,10 @@ class VerbsSession final : public Session {
   };
 
   [[nodiscard]] int depth() const;
-  [[nodiscard]] FlowSettings flow_settings() const;
+  [[nodiscard]] RequestWindowSettings window_settings() const;
   [[nodiscard]] VerbsBackend::Exchange exchange() const;
   [[nodiscard]] int room_for_receives() const;
-  void settle_arrivals();
+  void match_arrivals();
   [[nodiscard]] VisibilityBackend* seen_backend() const { return seen_ ? seen_->backend() : nullptr; }
   [[nodiscard]] std::int64_t receive_depth() const;
   [[nodiscard]] const Registered& register_own(std::size_t bytes);
@@ -148,10 +148,10 @@ class VerbsSession final : public Session {
   std::unique_ptr<VerbsConnection> connection_;
   std::unique_ptr<Connector> connector_;  // destroyed before the parts it was created with
   std::unique_ptr<VerbsBackend> backend_;
-  std::vector<Introduction> both_;
-  Meeting meeting_;
+  std::vector<ConnectInfo> both_;
+  NegotiatedSettings negotiated_;
   std::vector<Registered> blocks_;
-  Way way_ = Way::kHost;
+  RegistrationMethod method_ = RegistrationMethod::kHost;
   bool relaxed_order_ = false;  // of the buffers' registration
   std::string arrival_;         // how a message's arrival is known, if not as usual; after a comma
   double host_memory_rate_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "common/core/clock.h"
 #include "common/core/datatype.h"
 #include "common/core/error.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::verbs {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kNumberPlaces = kNumberBytes / sizeof(std::uint64_t);
 constexpr Seconds kReaderPatience = 5;  // the reader's extra wait: the processor's timeout has the better message
 
 /// A message is a list of two requests, of which only the last is signaled.
-FlowSettings flow_of(FlowSettings settings) {
+RequestWindowSettings flow_of(RequestWindowSettings settings) {
   settings.latency = false;
   settings.options.depth = kReaderDepth;
   settings.options.post_list = 2;
@@ -32,17 +32,17 @@ FlowSettings flow_of(FlowSettings settings) {
   return settings;
 }
 
-/// Number of rehearsal messages of each kind; fewer for long messages.
-int rehearsals(std::size_t bytes) {
+/// Number of warm-up messages of each kind; fewer for long messages.
+int warmup_messages(std::size_t bytes) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   const std::size_t pairs = kMostBytes / std::max<std::size_t>(2 * bytes, 1);
   return 2 * static_cast<int>(std::clamp<std::size_t>(pairs, 1, 8));
 }
 
-bool is_twin(std::uint64_t number) { return number % 2 != 0; }
+bool is_complement(std::uint64_t number) { return number % 2 != 0; }
 
 /// One read at a time, waited for.
-FlowSettings reads_of(FlowSettings settings) {
+RequestWindowSettings reads_of(RequestWindowSettings settings) {
   settings.verb = Verb::kRead;
   settings.latency = true;
   settings.inline_bytes = 0;
@@ -78,8 +78,8 @@ void HostReader::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-ReaderBackend::ReaderBackend(Parts parts, const FlowSettings& settings)
-    : parts_(std::move(parts)), settings_(flow_of(settings)), flow_(parts_.connection, settings_) {
+ReaderBackend::ReaderBackend(Parts parts, const RequestWindowSettings& settings)
+    : parts_(std::move(parts)), settings_(flow_of(settings)), window_(parts_.connection, settings_) {
   task_.flag = reinterpret_cast<std::uint64_t*>(parts_.flag.data);
   task_.limit_ns = static_cast<std::uint64_t>((settings.options.stall_timeout + kReaderPatience) * 1e9);
 }
@@ -126,27 +126,27 @@ void ReaderBackend::prepare(std::span<const std::byte> send, std::span<std::byte
   send_key_ = block_of(send.data()).key;
   const Block& into = block_of(recv.data());
   target_ = {into.remote.address + static_cast<std::uint64_t>(recv.data() - into.data), into.remote.key};
-  if (twin_.bytes < bytes_) twin_ = parts_.make_block(send.size());
-  const TwinSums other = sums_of_other(make_twin(parts_.memory, send.first(bytes_), {twin_.data, bytes_}));
+  if (complement_.bytes < bytes_) complement_ = parts_.make_block(send.size());
+  const ComplementSums other =
+      sums_of_other(make_complement(parts_.memory, send.first(bytes_), {complement_.data, bytes_}));
   task_.payload = reinterpret_cast<const std::uint64_t*>(recv.data());
   task_.bytes = bytes_;
   task_.first = visit_from_;
   task_.sums[0] = other.original;
-  task_.sums[1] = other.twin;
-  const int rehearsed = rehearsals(bytes_);
-  task_.checked_before = visit_from_ + static_cast<std::uint64_t>(rehearsed);
+  task_.sums[1] = other.complement;
+  const int warmup = warmup_messages(bytes_);
+  task_.checked_before = visit_from_ + static_cast<std::uint64_t>(warmup);
   task_.check_every = kCheckEvery;
   parts_.reader.begin(task_);
-  exchange(rehearsed);
+  exchange(warmup);
 }
 
 /// The sums of the other rank's messages. After it returns, both ranks' buffers are ready for messages.
-TwinSums ReaderBackend::sums_of_other(const TwinSums& own) {
-  const std::vector<std::string> both = parts_.gather(fmt::format("{} {}", own.original, own.twin));
-  std::istringstream words(both.at(static_cast<std::size_t>(1 - parts_.rank)));
-  TwinSums other;
-  words >> other.original >> other.twin;
-  return other;
+ComplementSums ReaderBackend::sums_of_other(const ComplementSums& own) {
+  const std::vector<std::string> both = parts_.gather(record::pack(std::pair(own.original, own.complement)));
+  const auto [original, complement] =
+      record::unpack<std::pair<std::uint64_t, std::uint64_t>>(both.at(static_cast<std::size_t>(1 - parts_.rank)));
+  return {original, complement};
 }
 
 /// Messages there and back. The ranks take turns: a rank that sends before it has received would overwrite data that
@@ -165,16 +165,16 @@ void ReaderBackend::send(const void* buffer, std::size_t /*count*/, DataType /*d
     LocalPart data{const_cast<std::byte*>(static_cast<const std::byte*>(buffer)), static_cast<std::uint32_t>(bytes_),
                    send_key_, parts_.on_host};
     const auto offset = data.data - send_base_;
-    if (is_twin(number)) {
-      data.data = twin_.data + offset;
-      data.key = twin_.key;
+    if (is_complement(number)) {
+      data.data = complement_.data + offset;
+      data.key = complement_.key;
     }
-    flow_.start(data, {target_.address + static_cast<std::uint64_t>(offset), target_.key});
+    window_.start(data, {target_.address + static_cast<std::uint64_t>(offset), target_.key});
   }
   std::byte* const place = parts_.numbers.data + number % kNumberPlaces * sizeof number;
   std::memcpy(place, &number, sizeof number);
-  flow_.start({place, sizeof number, parts_.numbers.key}, parts_.flag.remote);
-  flow_.flush();
+  window_.start({place, sizeof number, parts_.numbers.key}, parts_.flag.remote);
+  window_.flush();
 }
 
 void ReaderBackend::recv(void* /*buffer*/, std::size_t /*count*/, DataType /*datatype*/, int /*from*/) {
@@ -184,7 +184,7 @@ void ReaderBackend::recv(void* /*buffer*/, std::size_t /*count*/, DataType /*dat
 void ReaderBackend::wait_for_reader() {
   constexpr int kSpinsPerLook = 1000;
   const std::uint64_t number = ++received_;
-  (void)flow_.poll();  // sent requests may have completed meanwhile, and nothing else is to be done now
+  (void)window_.poll();  // sent requests may have completed meanwhile, and nothing else is to be done now
   Seconds since = 0;
   for (int spins = 1; !has_come(parts_.reader.seen(), number); ++spins) {
     if (spins % kSpinsPerLook != 0) continue;
@@ -196,13 +196,13 @@ void ReaderBackend::wait_for_reader() {
 /// Restarts a reader that timed out while this rank was not waiting for it.
 void ReaderBackend::look(Seconds since) {
   if (abandoned_) throw Error(ExitStatus::kFailure, "verbs: gave up the operations in flight");
-  (void)flow_.poll();
+  (void)window_.poll();
   if (parts_.reader.has_stopped()) {
     stop_reading();
     task_.first = received_;
     parts_.reader.begin(task_);
   }
-  flow_.check_patience(since, "the reader to see a message");
+  window_.check_patience(since, "the reader to see a message");
   std::this_thread::yield();
 }
 
@@ -218,9 +218,9 @@ void ReaderBackend::stop_reading() {
 }
 
 /// The harness checks its own kind of message.
-void ReaderBackend::settle() {
-  if (is_twin(sent_)) exchange(1);
-  flow_.finish();
+void ReaderBackend::wait_for_remote_writes() {
+  if (is_complement(sent_)) exchange(1);
+  window_.finish();
   stop_reading();
   parts_.barrier();
 }
@@ -235,9 +235,9 @@ std::optional<Mismatch> ReaderBackend::own_mismatch() {
   return mismatch;
 }
 
-FlushBackend::FlushBackend(VerbsBackend& messages, Connection& loopback, const FlowSettings& settings,
+FlushBackend::FlushBackend(VerbsBackend& messages, Connection& loopback, const RequestWindowSettings& settings,
                            const LocalPart& into, Known known)
-    : messages_(messages), flow_(loopback, reads_of(settings)), into_(into), known_(std::move(known)) {}
+    : messages_(messages), window_(loopback, reads_of(settings)), into_(into), known_(std::move(known)) {}
 
 void FlushBackend::forget_block(const std::byte* data) noexcept {
   if (known_at_ != data) return;
@@ -251,8 +251,9 @@ void FlushBackend::recv(void* buffer, std::size_t count, DataType datatype, int 
   const std::size_t bytes = count * facts(datatype).size;
   const std::size_t read = bytes == 0 ? into_.bytes : std::min<std::size_t>(bytes, into_.bytes);
   const std::byte* const last = static_cast<const std::byte*>(buffer) + std::max(bytes, read) - read;
-  flow_.start({into_.data, static_cast<std::uint32_t>(read), into_.key}, {reinterpret_cast<std::uint64_t>(last), key_});
-  flow_.finish();
+  window_.start({into_.data, static_cast<std::uint32_t>(read), into_.key},
+                {reinterpret_cast<std::uint64_t>(last), key_});
+  window_.finish();
 }
 
 void FlushBackend::prepare(std::span<const std::byte> send, std::span<std::byte> recv) {
@@ -266,17 +267,17 @@ void FlushBackend::prepare(std::span<const std::byte> send, std::span<std::byte>
 class VisibilityParts::Loopback {
  public:
   /// Uses the port and the GID of the pair's connection. Throws Error (missing).
-  Loopback(const OpenDevice& device, const Meeting& meeting, bool data_direct)
+  Loopback(const OpenDevice& device, const NegotiatedSettings& negotiated, bool data_direct)
       : connection_(device, ConnectionSettings{.data_direct = data_direct}),
         read_region_(connection_.register_memory(read_.data(), read_.size())) {
-    Meeting own = meeting;
+    NegotiatedSettings own = negotiated;
     own.transport = Transport::kRc;
-    own.own = connection_.introduction(meeting.own.host);
+    own.own = connection_.connect_info(negotiated.own.host);
     own.peer = own.own;
-    const int gid = meeting.own_gid().index;
-    own.agreed.gids = {gid, gid, meeting.agreed.gids.description};
+    const int gid = negotiated.own_gid().index;
+    own.agreed.gids = {gid, gid, negotiated.agreed.gids.description};
     DirectConnector connector;
-    connection_.connect(connector, own, connector.invite(own));
+    connection_.connect(connector, own, connector.listen(own));
   }
 
   [[nodiscard]] Connection& connection() { return connection_; }
@@ -301,7 +302,7 @@ class VisibilityParts::Loopback {
 
 VisibilityParts::VisibilityParts(SeenBy seen_by, std::unique_ptr<MessageReader> reader, VisibilitySurroundings around)
     : seen_by_(seen_by), around_(std::move(around)), reader_(std::move(reader)) {
-  const Seconds patience = std::max(kLeastPatience, around_.flow.options.stall_timeout);
+  const Seconds patience = std::max(kLeastPatience, around_.window.options.stall_timeout);
   round_trip_ = reader_->round_trip(kRoundTrips, patience);
   if (seen_by_ == SeenBy::kFlush) open_flush();
   if (seen_by_ != SeenBy::kReader) return;
@@ -319,11 +320,11 @@ VisibilityParts::~VisibilityParts() {
 }
 
 void VisibilityParts::open_flush() {
-  loopback_ = std::make_unique<Loopback>(around_.device, around_.meeting, around_.flow.options.data_direct);
+  loopback_ = std::make_unique<Loopback>(around_.device, around_.negotiated, around_.window.options.data_direct);
   const auto make_known = [this](std::span<std::byte> recv) { return loopback_->make_known(around_.buffers, recv); };
   const auto forget = [this] { loopback_->forget(); };
-  backend_ = std::make_unique<FlushBackend>(around_.messages, loopback_->connection(), around_.flow, loopback_->into(),
-                                            FlushBackend::Known{make_known, forget});
+  backend_ = std::make_unique<FlushBackend>(around_.messages, loopback_->connection(), around_.window,
+                                            loopback_->into(), FlushBackend::Known{make_known, forget});
 }
 
 void VisibilityParts::use_flag(const Block& flag) {
@@ -339,7 +340,7 @@ void VisibilityParts::use_flag(const Block& flag) {
       .flag = flag,
       .numbers = {numbers_->data(), static_cast<std::uint32_t>(numbers_->size()), numbers_region_->lkey},
       .on_host = around_.buffers.on_host()};
-  backend_ = std::make_unique<ReaderBackend>(std::move(parts), around_.flow);
+  backend_ = std::make_unique<ReaderBackend>(std::move(parts), around_.window);
 }
 
 LocalPart VisibilityParts::make_block(std::size_t bytes) {

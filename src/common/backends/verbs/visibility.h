@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/backends/verbs/connector.h"
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/backend.h"
@@ -65,7 +65,7 @@ inline constexpr std::size_t kNumberBytes = 2 * std::size_t{kReaderDepth} * size
 ///
 /// With constant data a number that overtakes its message would go unnoticed. So messages alternate between the
 /// harness's data (even numbers) and its complement (odd numbers), and the reader compares some with the sum of such a
-/// message: all of a rehearsal before each visit, and one in 1,021 later.
+/// message: all of a warm-up before each visit, and one in 1,021 later.
 class ReaderBackend final : public VisibilityBackend {
  public:
   /// Gathers both ranks' texts, by rank, on both; collective over the pair.
@@ -87,7 +87,7 @@ class ReaderBackend final : public VisibilityBackend {
     bool on_host = true;  ///< whether the processor can access the messages' memory
   };
 
-  ReaderBackend(Parts parts, const FlowSettings& settings);
+  ReaderBackend(Parts parts, const RequestWindowSettings& settings);
   ~ReaderBackend() override;
 
   void add_block(const Block& block) override { blocks_.push_back(block); }
@@ -102,16 +102,16 @@ class ReaderBackend final : public VisibilityBackend {
   void start_recv(void* buffer, std::size_t count, DataType datatype, int from) override {
     recv(buffer, count, datatype, from);
   }
-  void finish() override { flow_.finish(); }
+  void finish() override { window_.finish(); }
   void barrier() override { parts_.barrier(); }
   void announce(std::size_t message_bytes) override;
   void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
-  void settle() override;
+  void wait_for_remote_writes() override;
   [[nodiscard]] std::optional<Mismatch> own_mismatch() override;
 
  private:
   [[nodiscard]] const Block& block_of(const std::byte* data) const;
-  [[nodiscard]] TwinSums sums_of_other(const TwinSums& own);
+  [[nodiscard]] ComplementSums sums_of_other(const ComplementSums& own);
   void exchange(int messages);
   void wait_for_reader();
   void look(Seconds since);
@@ -119,14 +119,14 @@ class ReaderBackend final : public VisibilityBackend {
   void let_reader_go() noexcept;
 
   Parts parts_;
-  FlowSettings settings_;
-  Flow flow_;
+  RequestWindowSettings settings_;
+  RequestWindow window_;
   std::vector<Block> blocks_;
   std::size_t bytes_ = 0;  // of each message
   const std::byte* send_base_ = nullptr;
   std::uint32_t send_key_ = 0;
   RemotePart target_;  // the other rank's receive buffer
-  LocalPart twin_;
+  LocalPart complement_;
   ReaderTask task_;
   ReaderFindings found_;          // since prepare
   std::uint64_t sent_ = 0;        // number of the last message to the other rank
@@ -149,8 +149,8 @@ class FlushBackend final : public VisibilityBackend {
 
   /// `loopback`: a queue pair of the same device that is connected to itself. `into`: 8 bytes of host memory registered
   /// with it. Both must outlive this object.
-  FlushBackend(VerbsBackend& messages, Connection& loopback, const FlowSettings& settings, const LocalPart& into,
-               Known known);
+  FlushBackend(VerbsBackend& messages, Connection& loopback, const RequestWindowSettings& settings,
+               const LocalPart& into, Known known);
 
   void add_block(const Block& /*block*/) override {}  // the VerbsBackend has them
   void forget_block(const std::byte* data) noexcept override;
@@ -168,12 +168,12 @@ class FlushBackend final : public VisibilityBackend {
   void finish() override { messages_.finish(); }
   void barrier() override { messages_.barrier(); }
   void prepare(std::span<const std::byte> send, std::span<std::byte> recv) override;
-  void settle() override { messages_.settle(); }
+  void wait_for_remote_writes() override { messages_.wait_for_remote_writes(); }
   [[nodiscard]] std::optional<Mismatch> own_mismatch() override { return messages_.own_mismatch(); }
 
  private:
   VerbsBackend& messages_;
-  Flow flow_;
+  RequestWindow window_;
   LocalPart into_;
   Known known_;
   const std::byte* known_at_ = nullptr;
@@ -186,8 +186,8 @@ struct VisibilitySurroundings {
   VerbsConnection& connection;
   VerbsBackend& messages;
   BufferSource& buffers;
-  const Meeting& meeting;
-  FlowSettings flow{};
+  const NegotiatedSettings& negotiated;
+  RequestWindowSettings window{};
   int rank = 0;
   ReaderBackend::Gather gather;
   VerbsBackend::Barrier barrier;

@@ -277,8 +277,8 @@ int(ibv_destroy_qp)(ibv_qp* handle) {
 
 ibv_ah*(ibv_create_ah)(ibv_pd* domain, ibv_ah_attr* /*way*/) { return new ibv_ah{domain->context, domain, 0}; }
 
-int(ibv_destroy_ah)(ibv_ah* way) {
-  delete way;
+int(ibv_destroy_ah)(ibv_ah* method) {
+  delete method;
   return 0;
 }
 

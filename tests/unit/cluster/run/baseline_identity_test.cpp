@@ -217,7 +217,7 @@ TEST(LaunchRecorder, RowsWithoutAFigureAreLeftOut) {
 
 TEST(LaunchRecorder, SeveralReadingsOfAPairBecomeTheirMedian) {
   Context sweep = context();
-  sweep.figure = Figure::kSweep;
+  sweep.row_kind = RowKind::kSweep;
   LaunchRecorder recorder;
   recorder.begin(sweep);
   for (const double bandwidth : {1e9, 4e9, 2e9}) {

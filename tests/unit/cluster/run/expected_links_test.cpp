@@ -242,9 +242,9 @@ TEST(PathLatency, IsUnknownWhereOperationsOverlap) {
   context.options.timing = Timing::kPipelined;
   constexpr Latency kLatency{.ends = 0.6e-6, .of_switch = 0.13e-6};
   EXPECT_EQ(Paths(context).path_latency(context.groups[0], kLatency), 0);
-  context.figure = Figure::kLatency;  // one message at a time, however it is timed
+  context.row_kind = RowKind::kLatency;  // one message at a time, however it is timed
   EXPECT_GT(Paths(context).path_latency(context.groups[0], kLatency), 0);
-  context.figure = Figure::kBandwidth;
+  context.row_kind = RowKind::kBandwidth;
   EXPECT_EQ(Paths(context).path_latency(context.groups[0], kLatency), 0);
 }
 

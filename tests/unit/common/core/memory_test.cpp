@@ -47,7 +47,7 @@ TEST(HostMemory, SaysHowMuchCannotBeHad) {
 TEST(HostMemory, FillsAndChecksByTheTable) {
   HostMemory memory;
   const PatternTable table = PatternTable::moved(DataType::kInt32, 0);
-  const PatternPlace place{8000, 17};
+  const PatternPosition place{8000, 17};
   std::vector<std::byte> filled(4 * 1000);
   std::vector<std::byte> expected(filled.size());
   memory.fill(filled, table, place);

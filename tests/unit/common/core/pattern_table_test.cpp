@@ -229,7 +229,7 @@ TEST(PatternTable, OfMovedDataServesEveryRankOfItsFamily) {
     const pattern::Shape shape{type.type, Reduction::kNone, 1};
     for (const std::uint64_t rank : {std::uint64_t{0}, std::uint64_t{1}, kPeriod - 1, kPeriod, std::uint64_t{16383}}) {
       const PatternTable table = PatternTable::moved(type.type, pattern::family(rank));
-      const PatternPlace place{500, pattern::source_shift(rank)};
+      const PatternPosition place{500, pattern::source_shift(rank)};
       Buffer buffer(2 * kPeriod * type.size);
       table.fill(buffer, place);
       EXPECT_FALSE(table.check(buffer, place));

@@ -22,11 +22,11 @@ std::uint64_t sum(const std::vector<std::uint64_t>& values) {
 
 /// What every rank finds for its peers fits together, and lies one behind the other.
 void expect_consistent(const Traffic& traffic, int ranks, Bytes part_bytes, Bytes element_bytes) {
-  std::vector<Exchange> all;
-  for (int rank = 0; rank < ranks; ++rank) all.push_back(traffic.exchange(rank, ranks, part_bytes, element_bytes));
+  std::vector<AllToAllVCounts> all;
+  for (int rank = 0; rank < ranks; ++rank) all.push_back(traffic.counts(rank, ranks, part_bytes, element_bytes));
   std::uint64_t busiest = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const Exchange& own = all[rank];
+    const AllToAllVCounts& own = all[rank];
     ASSERT_EQ(own.send_counts.size(), all.size());
     ASSERT_EQ(own.recv_offsets.size(), all.size());
     std::uint64_t sent = 0;
@@ -41,7 +41,7 @@ void expect_consistent(const Traffic& traffic, int ranks, Bytes part_bytes, Byte
     }
     busiest = std::max({busiest, sent, received});
   }
-  for (const Exchange& own : all) EXPECT_EQ(own.busiest, busiest);
+  for (const AllToAllVCounts& own : all) EXPECT_EQ(own.busiest, busiest);
 }
 
 TEST(TrafficByDistance, FitsTogetherOnAllRanks) {
@@ -89,11 +89,11 @@ TEST(TrafficByDistance, NeverAsksForMoreThanTheMessageNorForMuchLess) {
   for (const double spread : {0.0, 0.3, 0.5, 1.0}) {
     for (const int ranks : {1, 2, 3, 5, 16, 100}) {
       for (const Bytes part : {Bytes{16}, Bytes{160}, Bytes{4096}, Bytes{1} << 30}) {
-        const Exchange exchange = Traffic(spread).exchange(0, ranks, part, 8);
+        const AllToAllVCounts counts = Traffic(spread).counts(0, ranks, part, 8);
         const Bytes message = part * static_cast<Bytes>(ranks);
-        EXPECT_LE(sum(exchange.send_counts) * 8, message);
-        EXPECT_GT(sum(exchange.send_counts) * 8 + 16 * static_cast<Bytes>(ranks) + 1, message) << "16 bytes a peer";
-        EXPECT_EQ(sum(exchange.send_counts), sum(exchange.recv_counts));
+        EXPECT_LE(sum(counts.send_counts) * 8, message);
+        EXPECT_GT(sum(counts.send_counts) * 8 + 16 * static_cast<Bytes>(ranks) + 1, message) << "16 bytes a peer";
+        EXPECT_EQ(sum(counts.send_counts), sum(counts.recv_counts));
       }
     }
   }
@@ -115,14 +115,14 @@ TEST(TrafficMatrix, SaysWhoSendsHowMuchWhateverTheMessage) {
     EXPECT_EQ(traffic.elements(2, 1, 3, part, 2), 0U);
   }
   for (const Bytes element : kElementSizes) expect_consistent(traffic, 3, 0, element);
-  EXPECT_EQ(traffic.exchange(1, 3, 0, 1).busiest, 1664U) << "what rank 2 sends";
+  EXPECT_EQ(traffic.counts(1, 3, 0, 1).busiest, 1664U) << "what rank 2 sends";
 }
 
 TEST(TrafficMatrix, OfMoreRanksThanThereAreGivesTheFirstRanksTheirs) {
   const Traffic traffic("16 32 48 64\n80 96 112 128\n0 0 0 0\n0 0 0 0", 1);
-  const Exchange exchange = traffic.exchange(1, 2, 0, 16 / 4);
-  EXPECT_EQ(exchange.send_counts, (std::vector<std::uint64_t>{20, 24}));
-  EXPECT_EQ(exchange.recv_counts, (std::vector<std::uint64_t>{8, 24}));
+  const AllToAllVCounts counts = traffic.counts(1, 2, 0, 16 / 4);
+  EXPECT_EQ(counts.send_counts, (std::vector<std::uint64_t>{20, 24}));
+  EXPECT_EQ(counts.recv_counts, (std::vector<std::uint64_t>{8, 24}));
 }
 
 TEST(TrafficMatrix, IsScaledAndThenCutToWholeSixteenBytes) {

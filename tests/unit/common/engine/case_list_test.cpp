@@ -258,7 +258,7 @@ TEST(AdaptOptions, SayWhatOtherOptionsMakeUseless) {
 }
 
 TEST(AdaptOptions, SayHowSizesFollowEachOther) {
-  const FakeCollective collective({.name = "fake", .figure = Figure::kCollective});
+  const FakeCollective collective({.name = "fake", .row_kind = RowKind::kCollective});
   const auto notices_of = [&](std::vector<GivenOption> keys, SizeRange sizes) {
     Options options = given(std::move(keys));
     options.sizes = sizes;

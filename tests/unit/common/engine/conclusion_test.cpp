@@ -175,14 +175,14 @@ TEST(Conclusion, JudgesNoRequiredAverageWhereBusbwIsZeroByDefinition) {
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
   EXPECT_EQ(ending.reason,
             "The busbw is 0 by definition, as of one rank and of barriers, so --min-bw could not be judged");
-  context.options.like = Like::kNcclTests;
+  context.options.like = ReferenceTool::kNcclTests;
   EXPECT_EQ(ending_of(context, {row_of(0, 0)}).exit_status, static_cast<int>(ExitStatus::kTooSlow));
 }
 
 TEST(Conclusion, LikeNcclTestsIsTooSlowBelowNineTenthsOfTheRequiredAverage) {
   Context context = one_group(2);
   context.options.min_bandwidth_gb_per_s = 10;
-  context.options.like = Like::kNcclTests;
+  context.options.like = ReferenceTool::kNcclTests;
   EXPECT_EQ(ending_of(context, {row_of(0, 9)}).exit_status, 0);
   const Ending slow = ending_of(context, {row_of(0, 8.99)});
   EXPECT_EQ(slow.exit_status, static_cast<int>(ExitStatus::kTooSlow));

@@ -39,7 +39,7 @@ ConnectRow example_connections() {
 Context connect_context() {
   Context context;
   context.program = "rdma_cm_connect";
-  context.figure = Figure::kConnections;
+  context.row_kind = RowKind::kConnections;
   context.options.quiet = true;
   return context;
 }
@@ -60,7 +60,7 @@ TEST(ConnectTimes, HaveAPercentileOnlyWithEnoughSamples) {
 }
 
 TEST(ConnectTable, HasARowAStep) {
-  test::WrittenTable<Figure::kConnections> table;
+  test::WrittenTable<RowKind::kConnections> table;
   table->begin(connect_context());
   table->record(example_connections());
   table->end({});

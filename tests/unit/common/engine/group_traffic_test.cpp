@@ -81,7 +81,7 @@ TEST(GroupTraffic, OfOneRankIsUnknown) {
 TEST(GroupTraffic, OfPairsAtTheSameTimeIsShared) {
   const PingPong test("pair");
   Context context = ranks_on_hosts(2, 2);
-  context.figure = Figure::kBandwidth;
+  context.row_kind = RowKind::kBandwidth;
   context.groups.push_back(context.groups[0]);
   describe_traffic(test, context);
   EXPECT_DOUBLE_EQ(context.groups[0].usual_busbw, 0.5);
@@ -94,7 +94,7 @@ TEST(GroupTraffic, OfPairsAtTheSameTimeIsShared) {
 TEST(GroupTraffic, BothWaysCountsBothDirections) {
   const BothWays test("pair");
   Context context = ranks_on_hosts(1, 2);
-  context.figure = Figure::kBothWays;
+  context.row_kind = RowKind::kBothWays;
   EXPECT_DOUBLE_EQ(described(test, context).usual_busbw, 2);
 }
 

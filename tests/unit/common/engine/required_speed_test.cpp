@@ -12,9 +12,9 @@ namespace verdict_test {
 
 constexpr double kGb = 1e9;
 
-Context context_of(Figure figure, int pairs = 2) {
+Context context_of(RowKind row_kind, int pairs = 2) {
   Context context;
-  context.figure = figure;
+  context.row_kind = row_kind;
   context.backend = "verbs";
   for (int pair = 0; pair < pairs; ++pair) {
     context.groups.push_back({std::to_string(pair) + ", " + std::to_string(pair + pairs), "a, b"});
@@ -49,14 +49,14 @@ SpeedVerdict verdict_on(const Context& context, const std::vector<Row>& rows) {
 }
 
 TEST(Verdict, OfNoRequirementIsNone) {
-  const SpeedVerdict verdict = verdict_on(context_of(Figure::kBandwidth), {});
+  const SpeedVerdict verdict = verdict_on(context_of(RowKind::kBandwidth), {});
   EXPECT_EQ(verdict.status, ExitStatus::kOk);
   EXPECT_TRUE(verdict.findings.empty());
   EXPECT_FALSE(verdict.fast_enough.has_value());
 }
 
 TEST(Verdict, IsGoodWhereEveryPairHasTheBandwidth) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.options.min_bandwidth_gb_per_s = 10;
   const SpeedVerdict verdict = verdict_on(context, {row_of(0, 1024, 12), row_of(1, 1024, 10)});
   EXPECT_EQ(verdict.status, ExitStatus::kOk);
@@ -65,7 +65,7 @@ TEST(Verdict, IsGoodWhereEveryPairHasTheBandwidth) {
 }
 
 TEST(Verdict, NamesThePairWithTheLeastAverageBandwidth) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.options.min_bandwidth_gb_per_s = 10;
   const Ending ending =
       ending_of(context, {row_of(0, 1024, 12), row_of(0, 2048, 9.5), row_of(1, 1024, 10), row_of(1, 2048, 9.5)});
@@ -79,13 +79,13 @@ TEST(Verdict, NamesThePairWithTheLeastAverageBandwidth) {
 }
 
 TEST(Verdict, AddsUpBothDirectionsForABandwidthInGigabytes) {
-  Context context = context_of(Figure::kBothWays, 1);
+  Context context = context_of(RowKind::kBothWays, 1);
   context.options.min_bandwidth_gb_per_s = 10;
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 12)}).status, ExitStatus::kOk);
 }
 
 TEST(Verdict, JudgesTheMedianOfEveryLatency) {
-  Context context = context_of(Figure::kLatency);
+  Context context = context_of(RowKind::kLatency);
   context.options.rdma.max_latency = 2e-6;
   EXPECT_EQ(verdict_on(context, {row_of(0, 8, 0, 2e-6), row_of(1, 8, 0, 1e-6)}).status, ExitStatus::kOk);
   const SpeedVerdict slow = verdict_on(context, {row_of(0, 8, 0, 3.25e-6), row_of(1, 8, 0, 1e-6)});
@@ -96,7 +96,7 @@ TEST(Verdict, JudgesTheMedianOfEveryLatency) {
 }
 
 TEST(Verdict, HoldsEachDirectionAgainstThePortsRate) {
-  Context context = context_of(Figure::kBandwidth, 1);
+  Context context = context_of(RowKind::kBandwidth, 1);
   for (GroupFacts& pair : context.groups) pair.wire_rate = 50 * kGb;
   context.options.rdma.percent_of_rate = 90;
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 45)}).status, ExitStatus::kOk);
@@ -105,13 +105,13 @@ TEST(Verdict, HoldsEachDirectionAgainstThePortsRate) {
   EXPECT_EQ(slow.reason,
             "Pair 0 (rank 0 of host a -> rank 1 of host b) had 88 % of the 50 GB/s of its slower port at 1024 bytes, "
             "the worst of all rows; --percent-of-rate requires 90 %");
-  context.figure = Figure::kBothWays;
+  context.row_kind = RowKind::kBothWays;
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 88)}).status, ExitStatus::kTooSlow) << "44 in each direction";
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 90)}).status, ExitStatus::kOk);
 }
 
 TEST(Verdict, IsNotOnAllPairsWhereSomeWereLeftOut) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.left_out_pairs = 1;
   Ending ending = ending_of(context, {row_of(0, 1024, 12), row_of(1, 1024, 12)});
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kMissing));
@@ -128,7 +128,7 @@ TEST(Verdict, IsNotOnAllPairsWhereSomeWereLeftOut) {
 }
 
 TEST(Verdict, IsNoneWhereAPairIsFasterThanItsPort) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.groups[0].wire_rate = 50 * kGb;
   context.groups[1].wire_rate = 5 * kGb;
   context.groups[1].wire_rate_source = "mlx5_1 port 1 of host b (its driver reports '40 Gb/sec (4X QDR)')";
@@ -152,7 +152,7 @@ TEST(Verdict, IsNoneWhereAPairIsFasterThanItsPort) {
       "b) is not known; give --min-bw instead");
   ending = ending_of(context, {row_of(0, 1024, 40), row_of(1, 4096, 48)});
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kTooSlow)) << "the other pair is judged";
-  context.figure = Figure::kBothWays;
+  context.row_kind = RowKind::kBothWays;
   context.groups[1].wire_rate = 24 * kGb;
   EXPECT_TRUE(wrong_rates(Totals(context.options), context).empty());
   EXPECT_EQ(verdict_on(context, {row_of(0, 1024, 98), row_of(1, 4096, 48)}).status, ExitStatus::kOk)
@@ -160,7 +160,7 @@ TEST(Verdict, IsNoneWhereAPairIsFasterThanItsPort) {
 }
 
 TEST(Verdict, HoldsEachPairAgainstItsOwnPorts) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.groups[0].wire_rate = 50 * kGb;
   context.groups[1].wire_rate = 25 * kGb;
   context.options.rdma.percent_of_rate = 90;
@@ -171,7 +171,7 @@ TEST(Verdict, HoldsEachPairAgainstItsOwnPorts) {
 }
 
 TEST(Verdict, IsNoneWhereThePortsRateIsNotKnown) {
-  Context context = context_of(Figure::kBandwidth, 1);
+  Context context = context_of(RowKind::kBandwidth, 1);
   context.options.rdma.percent_of_rate = 90;
   const Ending ending = ending_of(context, {row_of(0, 1024, 44)});
   EXPECT_EQ(ending.exit_status, static_cast<int>(ExitStatus::kNotJudged));
@@ -184,7 +184,7 @@ TEST(Verdict, IsNoneWhereThePortsRateIsNotKnown) {
 }
 
 TEST(Verdict, TakesRows) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.options.min_bandwidth_gb_per_s = 10;
   const SpeedVerdict nothing = verdict_on(context, {});
   EXPECT_EQ(nothing.status, ExitStatus::kNotJudged);
@@ -195,7 +195,7 @@ TEST(Verdict, TakesRows) {
 }
 
 TEST(Verdict, TakesRowsOfEveryPair) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   context.options.min_bandwidth_gb_per_s = 10;
   const SpeedVerdict verdict = verdict_on(context, {row_of(0, 1024, 12)});
   EXPECT_EQ(verdict.status, ExitStatus::kNotJudged);
@@ -204,7 +204,7 @@ TEST(Verdict, TakesRowsOfEveryPair) {
 }
 
 TEST(Verdict, DoesNotTakeAMeasurementWithoutATimeForAFastOne) {
-  Context context = context_of(Figure::kLatency, 1);
+  Context context = context_of(RowKind::kLatency, 1);
   context.options.rdma.max_latency = 2e-6;
   const SpeedVerdict verdict = verdict_on(context, {row_of(0, 8, 0, 1e-6), row_of(0, 16, 0, 0)});
   EXPECT_EQ(verdict.status, ExitStatus::kNotJudged);
@@ -212,18 +212,18 @@ TEST(Verdict, DoesNotTakeAMeasurementWithoutATimeForAFastOne) {
 }
 
 TEST(Verdict, JudgesNoLatencyByABandwidth) {
-  Context latency = context_of(Figure::kLatency, 1);
+  Context latency = context_of(RowKind::kLatency, 1);
   latency.options.min_bandwidth_gb_per_s = 10;
   latency.options.rdma.percent_of_rate = 90;
   EXPECT_EQ(verdict_on(latency, {row_of(0, 8, 1)}).status, ExitStatus::kNotJudged);
   EXPECT_EQ(verdict_on(latency, {row_of(0, 8, 1)}).findings.size(), 2U);
-  Context bandwidth = context_of(Figure::kBandwidth, 1);
+  Context bandwidth = context_of(RowKind::kBandwidth, 1);
   bandwidth.options.rdma.max_latency = 1;
   EXPECT_EQ(verdict_on(bandwidth, {row_of(0, 8, 1)}).status, ExitStatus::kNotJudged);
 }
 
 TEST(Verdict, GoesBehindWrongData) {
-  Context context = context_of(Figure::kBandwidth, 1);
+  Context context = context_of(RowKind::kBandwidth, 1);
   context.options.min_bandwidth_gb_per_s = 10;
   Row wrong = row_of(0, 1024, 1);
   wrong.out_of_place->wrong = 5;
@@ -236,7 +236,7 @@ TEST(Verdict, GoesBehindWrongData) {
 }
 
 TEST(Verdict, HasNoWordThatParsersLookFor) {
-  Context context = context_of(Figure::kBandwidth, 1);
+  Context context = context_of(RowKind::kBandwidth, 1);
   for (GroupFacts& pair : context.groups) pair.wire_rate = 50 * kGb;
   context.options.min_bandwidth_gb_per_s = 10;
   context.options.rdma.percent_of_rate = 90;
@@ -251,7 +251,7 @@ TEST(Verdict, HasNoWordThatParsersLookFor) {
 }
 
 Context gpu_context(double host_gb) {
-  Context context = context_of(Figure::kBandwidth);
+  Context context = context_of(RowKind::kBandwidth);
   for (int rank = 0; rank < 4; ++rank) {
     RankFacts facts;
     facts.rank = rank;

@@ -17,7 +17,7 @@ namespace host_memory_test {
 
 constexpr std::uint64_t kMachineBytes = 1024 * 1000;
 
-struct Level {
+struct EndpointLevel {
   std::string limit;
   std::string usage;
   std::string inactive_file;
@@ -29,7 +29,7 @@ void write_machine(const FakeRoot& root, const std::string& cgroups) {
   root.write("proc/self/cgroup", cgroups);
 }
 
-void write_version2(const FakeRoot& root, const std::string& cgroup, const Level& level) {
+void write_version2(const FakeRoot& root, const std::string& cgroup, const EndpointLevel& level) {
   const std::string directory = "sys/fs/cgroup" + cgroup;
   root.write(directory + "/memory.max", level.limit + "\n");
   root.write(directory + "/memory.current", level.usage + "\n");
@@ -37,7 +37,7 @@ void write_version2(const FakeRoot& root, const std::string& cgroup, const Level
              "anon 77\ninactive_file_other 5\ninactive_file " + level.inactive_file + "\nfile 1\n");
 }
 
-void write_version1(const FakeRoot& root, const std::string& cgroup, const Level& level) {
+void write_version1(const FakeRoot& root, const std::string& cgroup, const EndpointLevel& level) {
   const std::string directory = "sys/fs/cgroup/memory" + cgroup;
   root.write(directory + "/memory.limit_in_bytes", level.limit + "\n");
   root.write(directory + "/memory.usage_in_bytes", level.usage + "\n");

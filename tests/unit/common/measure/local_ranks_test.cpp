@@ -47,9 +47,9 @@ class Mover final : public Collective {
     const int next = (self.rank + 1) % self.ranks;  // a rank gets what the next one sends
     return {{.begin = 0, .count = layout.count - 20, .source = next, .position = 3}};
   }
-  [[nodiscard]] std::optional<Exchange> exchange(const Layout&, const Participant& self) const override {
+  [[nodiscard]] std::optional<AllToAllVCounts> counts(const Layout&, const Participant& self) const override {
     if (!has_exchange) return std::nullopt;
-    return Exchange{{static_cast<std::uint64_t>(self.rank)}, {0}, {0}, {0}};
+    return AllToAllVCounts{{static_cast<std::uint64_t>(self.rank)}, {0}, {0}, {0}};
   }
   [[nodiscard]] int stages(int) const override { return stage_count_; }
   void start(Backend& backend, const Operands& operands) const override {
@@ -109,7 +109,7 @@ TEST(LocalRanks, EachStartOnTheirOwnBackendAndBuffersInOneGroup) {
     EXPECT_EQ(operands.count, kCount);
     EXPECT_EQ(operands.send, process.workspace.send(local).data());
     EXPECT_EQ(operands.recv, process.workspace.recv(local).data());
-    EXPECT_EQ(operands.exchange, nullptr);
+    EXPECT_EQ(operands.counts, nullptr);
   }
   EXPECT_EQ(process.session.groups_begun, 1);
   EXPECT_EQ(process.session.groups_ended, 1);
@@ -195,7 +195,7 @@ TEST(LocalRanks, HaveTheirOwnExchange) {
   Mover collective;
   collective.has_exchange = true;
   std::vector<std::uint64_t> counts;
-  collective.started = [&](const Operands& operands) { counts.push_back(operands.exchange->send_counts.front()); };
+  collective.started = [&](const Operands& operands) { counts.push_back(operands.counts->send_counts.front()); };
   Process process(collective);
   process.operation->start();
   EXPECT_EQ(counts, (std::vector<std::uint64_t>{kFirst, kFirst + 1}));

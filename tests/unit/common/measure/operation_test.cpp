@@ -373,13 +373,13 @@ TEST(Operation, ChecksBlocksAgainstTheRankTheyComeFrom) {
 }
 
 TEST(Case, IsDescribedInWords) {
-  EXPECT_EQ(describe({65536, {}, DataType::kFloat, Reduction::kSum, -1, true}, Figure::kCollective),
+  EXPECT_EQ(describe({65536, {}, DataType::kFloat, Reduction::kSum, -1, true}, RowKind::kCollective),
             "64 KiB float sum, in place");
-  EXPECT_EQ(describe({0, {}, DataType::kHalf, Reduction::kMax, -1, false}, Figure::kCollective),
+  EXPECT_EQ(describe({0, {}, DataType::kHalf, Reduction::kMax, -1, false}, RowKind::kCollective),
             "0 B half max, out of place");
-  EXPECT_EQ(describe({8, {}, DataType::kInt8, Reduction::kNone, 2, false}, Figure::kCollective),
+  EXPECT_EQ(describe({8, {}, DataType::kInt8, Reduction::kNone, 2, false}, RowKind::kCollective),
             "8 B int8 root 2, out of place");
-  EXPECT_EQ(describe({4096, {}, DataType::kInt8, Reduction::kNone, -1, false}, Figure::kLatency), "messages of 4 KiB");
+  EXPECT_EQ(describe({4096, {}, DataType::kInt8, Reduction::kNone, -1, false}, RowKind::kLatency), "messages of 4 KiB");
 }
 
 }  // namespace operation_test

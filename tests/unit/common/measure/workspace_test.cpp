@@ -97,7 +97,7 @@ TEST(Workspace, KnowsWhatAnyRankSendsWhereDataIsOnlyMoved) {
 
 TEST(SourceData, HasTheShiftOfItsSourceAtAnyPosition) {
   const PatternTable table = PatternTable::moved(DataType::kInt32, 0);
-  const PatternPlace place = SourceData{table, 77}.at(12);
+  const PatternPosition place = SourceData{table, 77}.at(12);
   EXPECT_EQ(place.position, 12U);
   EXPECT_EQ(place.shift, 77U);
 }

@@ -89,7 +89,7 @@ TEST(OtherTools, NameEveryOptionOnce) {
 TEST(OtherTools, AreTheSameWhereTheTableSaysSo) {
   for (const OtherTool& tool : other_tools()) {
     for (const OtherOption& option : tool.options) {
-      if (option.reading != Reading::kSame) continue;
+      if (option.treatment != Treatment::kSame) continue;
       int readers = 0;
       for (const Program& program : programs_of(tool)) {
         const std::vector<std::string_view> names = names_in(option.names);
@@ -99,7 +99,7 @@ TEST(OtherTools, AreTheSameWhereTheTableSaysSo) {
         for (const std::string_view name : names) {
           const std::vector<std::string> line = line_of(program, option, name);
           EXPECT_EQ(message_of(program, line), "") << tool.name << " " << name << " of " << program.name;
-          EXPECT_TRUE(in_own_words(program, line).notices.empty()) << name;
+          EXPECT_TRUE(translate_options(program, line).notices.empty()) << name;
         }
       }
       EXPECT_GT(readers, 0) << tool.name << " " << option.names;
@@ -110,18 +110,19 @@ TEST(OtherTools, AreTheSameWhereTheTableSaysSo) {
 TEST(OtherTools, SayWhichProgramsLackThem) {
   for (const OtherTool& tool : other_tools()) {
     for (const OtherOption& option : tool.options) {
-      if (option.reading != Reading::kSame) continue;
+      if (option.treatment != Treatment::kSame) continue;
       for (const Program& program : programs_of(tool)) {
         for (const std::string_view name : names_in(option.names)) {
-          const Lack* lack = lack_of(option, program.name);
-          EXPECT_EQ(lack == nullptr, has_option(program, name)) << program.name << " " << name;
-          if (lack == nullptr) continue;
+          const Unsupported* unsupported = unsupported_in(option, program.name);
+          EXPECT_EQ(unsupported == nullptr, has_option(program, name)) << program.name << " " << name;
+          if (unsupported == nullptr) continue;
           const std::vector<std::string> line = line_of(program, option, name);
-          if (lack->reading == Reading::kRefused) {
-            EXPECT_NE(message_of(program, line).find(lack->reason), std::string::npos) << program.name << " " << name;
+          if (unsupported->treatment == Treatment::kRefused) {
+            EXPECT_NE(message_of(program, line).find(unsupported->reason), std::string::npos)
+                << program.name << " " << name;
           } else {
             EXPECT_EQ(message_of(program, line), "") << program.name << " " << name;
-            EXPECT_EQ(in_own_words(program, line).notices.size(), 1U) << program.name << " " << name;
+            EXPECT_EQ(translate_options(program, line).notices.size(), 1U) << program.name << " " << name;
           }
         }
       }
@@ -154,8 +155,8 @@ TEST(OtherTools, AreLackingForAReason) {
     EXPECT_NE(message.find(reason), std::string::npos) << message;
   }
   for (const char* line : {"-Q 2", "-o 2", "--report_gbits"}) {
-    EXPECT_EQ(in_own_words(kReadLat, words(line)).notices.size(), 1U) << line;
-    EXPECT_TRUE(in_own_words(kReadLat, words(line)).arguments.empty()) << line;
+    EXPECT_EQ(translate_options(kReadLat, words(line)).notices.size(), 1U) << line;
+    EXPECT_TRUE(translate_options(kReadLat, words(line)).arguments.empty()) << line;
   }
   EXPECT_EQ(refusal(kReadLat, "-o"), "-o of perftest needs a value");
 }
@@ -163,7 +164,7 @@ TEST(OtherTools, AreLackingForAReason) {
 TEST(OtherTools, AgreeOnLettersAndLongNames) {
   for (const OtherTool& tool : other_tools()) {
     for (const OtherOption& option : tool.options) {
-      if (option.reading != Reading::kSame || option.names == "-h,--help") continue;
+      if (option.treatment != Treatment::kSame || option.names == "-h,--help") continue;
       for (const Program& program : programs_of(tool)) {
         for (const Option& own : program.options) {
           const auto owned = names_in(own.names);
@@ -181,7 +182,7 @@ TEST(OtherTools, AgreeOnLettersAndLongNames) {
 TEST(OtherTools, AreReadAsOursOrRefusedWithTheReason) {
   for (const OtherTool& tool : other_tools()) {
     for (const OtherOption& option : tool.options) {
-      if (option.reading == Reading::kSame) continue;
+      if (option.treatment == Treatment::kSame) continue;
       for (const auto name : names_in(option.names)) {
         int readers = 0;
         for (const Program& program : programs_of(tool)) {
@@ -190,13 +191,13 @@ TEST(OtherTools, AreReadAsOursOrRefusedWithTheReason) {
             continue;
           }
           const std::string message = message_of(program, line_of(program, option, name));
-          if (option.reading == Reading::kRefused) {
+          if (option.treatment == Treatment::kRefused) {
             EXPECT_NE(message.find(option.ours), std::string::npos) << tool.name << " " << name << ": " << message;
             ++readers;
           } else if (message.empty()) {
             if (option.ours != "--version") {
               const std::size_t notices = option.usual.empty() ? 1 : 2;
-              EXPECT_EQ(in_own_words(program, line_of(program, option, name)).notices.size(), notices) << name;
+              EXPECT_EQ(translate_options(program, line_of(program, option, name)).notices.size(), notices) << name;
             }
             ++readers;
           } else {
@@ -245,14 +246,14 @@ TEST(OtherTools, GiveTheirValuesToOurOptions) {
 }
 
 TEST(OtherTools, TakeALetterOfOursBesideTheirOwnLetters) {
-  EXPECT_EQ(in_own_words(kSendRecvBw, words("-i 1000 -x 100 -m 4194304")).arguments,
+  EXPECT_EQ(translate_options(kSendRecvBw, words("-i 1000 -x 100 -m 4194304")).arguments,
             words("--iters 1000 --warmup_iters 100 --maxbytes 4194304"));
   const Options latency = parsed(kSendRecvLat, "-x10 -i20 -m 64");
   EXPECT_EQ(latency.iterations, 20);
   EXPECT_EQ(latency.warmup, 10);
   EXPECT_EQ(latency.sizes.step_factor, kSendRecvLat.defaults.sizes.step_factor);
-  EXPECT_EQ(in_own_words(kAllReduce, words("-i 20 -k 1")).arguments, words("--iters 20 --root 1"));
-  const OwnWords iperf3 = in_own_words(kTcpBw, words("-t 1 -i 1 -P 2"));
+  EXPECT_EQ(translate_options(kAllReduce, words("-i 20 -k 1")).arguments, words("--iters 20 --root 1"));
+  const Translated iperf3 = translate_options(kTcpBw, words("-t 1 -i 1 -P 2"));
   EXPECT_EQ(iperf3.arguments, words("--time-budget 1 --streams 2 --minbytes 128K --maxbytes 128K"));
   EXPECT_EQ(
       iperf3.notices[1],
@@ -260,16 +261,16 @@ TEST(OtherTools, TakeALetterOfOursBesideTheirOwnLetters) {
 }
 
 TEST(OtherTools, AreToldOfALetterThatStandsAlone) {
-  const OwnWords osu = in_own_words(kSendRecvBw, words("-i 1000 -n 10"));
+  const Translated osu = translate_options(kSendRecvBw, words("-i 1000 -n 10"));
   EXPECT_EQ(osu.arguments, words("-i 1000 -n 10"));
   EXPECT_EQ(osu.notices, std::vector<std::string>{"-i is --stepbytes here; -i of OSU is --iters VALUE here"});
-  EXPECT_EQ(in_own_words(kTcpBw, words("-i1")).notices,
+  EXPECT_EQ(translate_options(kTcpBw, words("-i1")).notices,
             std::vector<std::string>{"-i is --stepbytes here; -i of iperf3 changes nothing here: results are per size, "
                                      "with intervals of confidence; --samples keeps every sample"});
   for (const char* line : {"-b 8 -e 64 -i 8", "--stepbytes 8", "--maxbytes=64 -i 8"}) {
-    EXPECT_TRUE(in_own_words(kSendRecvBw, words(line)).notices.empty()) << line;
+    EXPECT_TRUE(translate_options(kSendRecvBw, words(line)).notices.empty()) << line;
   }
-  EXPECT_TRUE(in_own_words(kAllReduce, words("-i 1M")).notices.empty()) << "nccl-tests' too";
+  EXPECT_TRUE(translate_options(kAllReduce, words("-i 1M")).notices.empty()) << "nccl-tests' too";
 }
 
 TEST(OtherTools, OfRocmAreRefusedWithTheReason) {
@@ -287,7 +288,7 @@ TEST(OtherTools, OfRocmAreRefusedWithTheReason) {
 }
 
 TEST(OtherTools, AreNoticedOnce) {
-  const auto notices = in_own_words(kWriteBw, words("--use_cuda=3 -N")).notices;
+  const auto notices = translate_options(kWriteBw, words("--use_cuda=3 -N")).notices;
   EXPECT_EQ(notices, (std::vector<std::string>{"--use_cuda of perftest is read as --memory cuda:3",
                                                "-N of perftest is left out: there is no peak to leave out"}));
 }
@@ -322,7 +323,7 @@ TEST(OtherTools, ProgramsOfOurOwnAreNamedThatHaveAnOption) {
 }
 
 TEST(OtherTools, SayWhatDiffersInWhatIsReplaced) {
-  EXPECT_EQ(in_own_words(kWriteBw, words("--out_json_file run.json")).notices,
+  EXPECT_EQ(translate_options(kWriteBw, words("--out_json_file run.json")).notices,
             (std::vector<std::string>{
                 "--out_json_file of perftest is read as --json run.json; its format is that of docs/output.md"}));
 }
@@ -346,7 +347,7 @@ TEST(OtherTools, LeaveMisspeltOptionsToTheNearestOnes) {
 
 TEST(OtherTools, AreSpeltWithDashesOrUnderscores) {
   const auto read = [](const Program& program, const char* line) {
-    return in_own_words(program, words(line)).arguments;
+    return translate_options(program, words(line)).arguments;
   };
   const std::vector<std::string> all = {"--check", "all"};
   EXPECT_EQ(read(kWriteBw, "--data-validation"), all);
@@ -413,22 +414,22 @@ TEST(StepBytes, AreASumUnlessAFactorIsGiven) {
 
 TEST(OtherTools, HavePlacesOfBuffers) {
   EXPECT_EQ(parsed(kSendRecvBw, "-m 8:8 H H").memory, MemoryKind::kHost);
-  EXPECT_EQ(in_own_words(kSendRecvBw, words("D D")).arguments, (std::vector<std::string>{"--memory", "cuda"}));
-  EXPECT_EQ(in_own_words(kSendRecvBw, words("D D")).notices,
+  EXPECT_EQ(translate_options(kSendRecvBw, words("D D")).arguments, (std::vector<std::string>{"--memory", "cuda"}));
+  EXPECT_EQ(translate_options(kSendRecvBw, words("D D")).notices,
             (std::vector<std::string>{"D of OSU is read as --memory cuda"}));
   EXPECT_EQ(refusal(kSendRecvBw, "-m 8:8 D H"),
             "D H of OSU: the buffers of both ranks are in one kind of memory here; give one, or --memory");
   EXPECT_NE(refusal(kSendRecvBw, "M M").find("M of OSU: managed memory is not measured here"), std::string::npos);
   EXPECT_EQ(refusal(kSendRecvBw, "-d rocm"), "-d rocm of OSU: GPU memory is CUDA's here: --memory cuda");
   EXPECT_EQ(refusal(kSendRecvBw, "x"), "stray argument 'x'; --help says what may be given");
-  EXPECT_EQ(in_own_words(kSendRecvBw, words("--mem-limit 1G")).notices.size(), 1U);
+  EXPECT_EQ(translate_options(kSendRecvBw, words("--mem-limit 1G")).notices.size(), 1U);
 }
 
 TEST(OtherTools, MeasureTheirOneSizeForTheirTime) {
   const Options alone = parsed(kTcpBw, "-P 2 -t 1");
   EXPECT_EQ(alone.sizes.min_bytes, 128U << 10);
   EXPECT_EQ(alone.sizes.max_bytes, 128U << 10);
-  EXPECT_EQ(in_own_words(kTcpBw, words("-t 1")).notices,
+  EXPECT_EQ(translate_options(kTcpBw, words("-t 1")).notices,
             (std::vector<std::string>{"-t of iperf3 is read as --time-budget 1",
                                       "iperf3 measures one size, and none is given: --minbytes 128K --maxbytes 128K is "
                                       "added"}));

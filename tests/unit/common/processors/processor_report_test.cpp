@@ -13,16 +13,16 @@ namespace processor_report_test {
 
 using Lines = std::vector<std::string>;
 
-ProcessPlace place(int rank, const std::string& host, std::vector<SeenOn> seen) {
+ProcessAffinity place(int rank, const std::string& host, std::vector<SeenOn> seen) {
   return {rank, host, std::move(seen)};
 }
 
-ProcessorReadings readings(int rank, std::uint64_t host_id, std::vector<int> processors) {
+ProcessorSamples readings(int rank, std::uint64_t host_id, std::vector<int> processors) {
   return {rank, "a", host_id, std::move(processors)};
 }
 
 TEST(ProcessorLines, NameEachHostsRanksInTheirOrder) {
-  const std::vector<ProcessPlace> places = {
+  const std::vector<ProcessAffinity> places = {
       place(0, "b", {{3, 0, 10}}), place(2, "a", {{0, 0, 1}, {1, 0, 1}, {2, 0, 2}}),
       place(1, "b", {{4, 0, 1}, {64, 1, 2}}), place(3, "a", {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {3, 0, 1}, {4, 1, 1}}),
       place(4, "c", {})};

@@ -25,13 +25,13 @@ struct Lamp {
   double on_for = 0;  // seconds
 };
 
-template <typename Form, fabricbench::record::Of<Lamp> Record>
-void describe(Form& form, Record& lamp) {
+template <typename Visitor, fabricbench::record::Of<Lamp> Record>
+void describe(Visitor& visitor, Record& lamp) {
   using namespace fabricbench::record;
-  form.part("lamp", "One lamp");
-  form("name", lamp.name, "as it is called");
-  form("on_for_us", us(lamp.on_for), "how long it was on");
-  form.derived("is_on", lamp.on_for > 0, "whether it was on at all");
+  visitor.part("lamp", "One lamp");
+  visitor("name", lamp.name, "as it is called");
+  visitor("on_for_us", us(lamp.on_for), "how long it was on");
+  visitor.derived("is_on", lamp.on_for > 0, "whether it was on at all");
 }
 
 struct Panel {
@@ -48,21 +48,21 @@ struct Panel {
   int secret = 0;
 };
 
-template <typename Form, fabricbench::record::Of<Panel> Record>
-void describe(Form& form, Record& panel) {
+template <typename Visitor, fabricbench::record::Of<Panel> Record>
+void describe(Visitor& visitor, Record& panel) {
   using namespace fabricbench::record;
-  form.line("panel", "After each panel");
-  form("number", natural(panel.number), "from 0");
-  form("colour", panel.colour, "of all lamps");
-  form("rate_gb_per_s", null_if_none(gb_per_s(panel.rate)), "what it carries");
-  form("latency_us", us(panel.latency), "null: not measured");
-  form("samples_us", left_out_if_none(us(panel.samples)), "with `--samples`");
-  form("lamps", panel.lamps, "all of them");
-  form("best", panel.best, "null: none");
-  form("reason", name_or_number(null_if_none(panel.reason)), "null: all is well");
-  form("finished_utc", utc(panel.finished), "");
-  form("settings", panel.settings, "");
-  form.hidden(panel.secret);
+  visitor.line("panel", "After each panel");
+  visitor("number", natural(panel.number), "from 0");
+  visitor("colour", panel.colour, "of all lamps");
+  visitor("rate_gb_per_s", null_if_none(gb_per_s(panel.rate)), "what it carries");
+  visitor("latency_us", us(panel.latency), "null: not measured");
+  visitor("samples_us", left_out_if_none(us(panel.samples)), "with `--samples`");
+  visitor("lamps", panel.lamps, "all of them");
+  visitor("best", panel.best, "null: none");
+  visitor("reason", name_or_number(null_if_none(panel.reason)), "null: all is well");
+  visitor("finished_utc", utc(panel.finished), "");
+  visitor("settings", panel.settings, "");
+  visitor.internal(panel.secret);
 }
 
 Panel full_panel() {

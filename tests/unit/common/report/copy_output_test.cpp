@@ -22,14 +22,14 @@ namespace copy_output_test {
 Context copy_context() {
   Context context = test::example_context();
   context.program = "gpu_copy_bw";
-  context.figure = Figure::kCopies;
+  context.row_kind = RowKind::kCopies;
   return context;
 }
 
 std::vector<std::string> table_of(const std::vector<CopyRow>& rows, bool quiet = true) {
   Context context = copy_context();
   context.options.quiet = quiet;
-  test::WrittenTable<Figure::kCopies> table;
+  test::WrittenTable<RowKind::kCopies> table;
   table->begin(context);
   for (const CopyRow& row : rows) table->record(row);
   table->end({});

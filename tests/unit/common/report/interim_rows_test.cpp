@@ -87,7 +87,7 @@ TEST(InterimRows, AreOfEstimatesUntilTheFirstEpoch) {
 
 TEST(InterimRows, OfWindowsHaveARateOfMessages) {
   InterimRows interim;
-  interim.begin(Figure::kBandwidth);
+  interim.begin(RowKind::kBandwidth);
   interim.add(epoch_of(1024, 2e-6));
   EXPECT_DOUBLE_EQ(interim.rows().front().out_of_place->message_rate, 1 / 2e-6);
 }

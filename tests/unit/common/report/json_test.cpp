@@ -176,17 +176,17 @@ TEST(JsonLines, OfTheContextSayWhereAndHowItRan) {
 
 TEST(JsonLines, OfTheContextSayWhatTheRowsAreAbout) {
   const struct {
-    Figure figure;
+    RowKind row_kind;
     const char* name;
-  } cases[] = {{Figure::kCollective, "collective"},
-               {Figure::kLatency, "latency"},
-               {Figure::kBandwidth, "bandwidth"},
-               {Figure::kBothWays, "both_ways"},
-               {Figure::kSweep, "sweep"}};
-  for (const auto& [figure, name] : cases) {
+  } cases[] = {{RowKind::kCollective, "collective"},
+               {RowKind::kLatency, "latency"},
+               {RowKind::kBandwidth, "bandwidth"},
+               {RowKind::kBothWays, "both_ways"},
+               {RowKind::kSweep, "sweep"}};
+  for (const auto& [row_kind, name] : cases) {
     Written<JsonLinesSink> file;
     Context context = example_context();
-    context.figure = figure;
+    context.row_kind = row_kind;
     file->begin(context);
     EXPECT_EQ(parsed_lines(file.text())[0]["figure"], name);
   }

@@ -18,13 +18,13 @@ using namespace fabricbench;
 
 namespace pair_table_test {
 
-using Table = test::WrittenTable<Figure::kBandwidth>;
+using Table = test::WrittenTable<RowKind::kBandwidth>;
 
 /// Pair p is rank p of host a and rank p + pairs of host b.
-Context pair_context(Figure figure, int pairs) {
+Context pair_context(RowKind row_kind, int pairs) {
   Context context = test::example_context();
   context.program = "send_recv";
-  context.figure = figure;
+  context.row_kind = row_kind;
   context.groups.clear();
   context.ranks.clear();
   for (int pair = 0; pair < pairs; ++pair) {
@@ -36,8 +36,8 @@ Context pair_context(Figure figure, int pairs) {
   return context;
 }
 
-Context quiet_context(Figure figure, int pairs) {
-  Context context = pair_context(figure, pairs);
+Context quiet_context(RowKind row_kind, int pairs) {
+  Context context = pair_context(row_kind, pairs);
   context.options.quiet = true;
   return context;
 }
@@ -112,7 +112,7 @@ constexpr const char* kBandwidthHeader =
     "#        (B)                  (us)              (GB/s)    (GB/s)                             \n";
 
 TEST(PairTable, OfALatencyIsThisText) {
-  const Context context = quiet_context(Figure::kLatency, 1);
+  const Context context = quiet_context(RowKind::kLatency, 1);
   EXPECT_EQ(header_text(context),
             "#\n"
             "#       size   samples     median        low       high        min        p99      p99.9        max     "
@@ -127,7 +127,7 @@ TEST(PairTable, OfALatencyIsThisText) {
 }
 
 TEST(PairTable, OfABandwidthIsThisText) {
-  const Context context = quiet_context(Figure::kBandwidth, 1);
+  const Context context = quiet_context(RowKind::kBandwidth, 1);
   EXPECT_EQ(header_text(context), kBandwidthHeader);
   EXPECT_EQ(rows_text(context, {row_of(1, 0.5e-6), row_of(4194304, 400e-6)}),
             "           1     115200      0.500   0.00200   0.00198   0.00202    0.0160       2.00       0\n"
@@ -135,7 +135,7 @@ TEST(PairTable, OfABandwidthIsThisText) {
 }
 
 TEST(PairTable, OfBothWaysHasEachDirectionToo) {
-  const Context context = quiet_context(Figure::kBothWays, 1);
+  const Context context = quiet_context(RowKind::kBothWays, 1);
   Row row = row_of(4194304, 400e-6);
   row.out_of_place->directions = {5.5e9, 4.98576e9};
   EXPECT_EQ(
@@ -150,7 +150,7 @@ TEST(PairTable, OfBothWaysHasEachDirectionToo) {
 }
 
 TEST(PairTable, OfTcpCountsWhatWasSentAgain) {
-  Context context = quiet_context(Figure::kBandwidth, 1);
+  Context context = quiet_context(RowKind::kBandwidth, 1);
   context.backend = "tcp";
   Row row = row_of(4194304, 400e-6);
   row.out_of_place->retransmitted = {12, 3};
@@ -165,7 +165,7 @@ TEST(PairTable, OfTcpCountsWhatWasSentAgain) {
 }
 
 TEST(PairTable, OfTcpBothWaysCountsWhatEachRankSentAgain) {
-  Context context = quiet_context(Figure::kBothWays, 1);
+  Context context = quiet_context(RowKind::kBothWays, 1);
   context.backend = "tcp";
   Row row = row_of(4194304, 400e-6);
   row.out_of_place->directions = {5.5e9, 4.98576e9};
@@ -185,12 +185,12 @@ TEST(PairTable, HasDashesForWhatIsNotKnown) {
   row.out_of_place->summary.interval.reset();
   row.out_of_place->summary.p99.reset();
   row.out_of_place->wrong.reset();
-  EXPECT_EQ(rows_text(quiet_context(Figure::kLatency, 1), {row}),
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kLatency, 1), {row}),
             "           8       180       1.50          -          -       1.35          -          -   12345.68      "
             "0.150     N/A\n");
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBandwidth, 1), {row}),
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBandwidth, 1), {row}),
             "           8     115200       1.50   0.00533         -         -    0.0427      0.667     N/A\n");
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBothWays, 1), {row}),
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBothWays, 1), {row}),
             "           8     115200       1.50   0.00533         -         -         -         -    0.0427      0.667"
             "     N/A\n");
 }
@@ -198,19 +198,19 @@ TEST(PairTable, HasDashesForWhatIsNotKnown) {
 TEST(PairTable, CountsWrongElements) {
   Row row = row_of(4194304, 400e-6);
   row.out_of_place->wrong = 12;
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBandwidth, 1), {row}),
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBandwidth, 1), {row}),
             "     4194304     115200     400.00     10.49     10.38     10.59     83.89    0.00250      12\n");
   Ending ending;
   ending.wrong_checks = 1;
-  EXPECT_EQ(end_text(quiet_context(Figure::kBandwidth, 1), {row}, ending), "# Out of bounds values : 1 FAILED\n");
+  EXPECT_EQ(end_text(quiet_context(RowKind::kBandwidth, 1), {row}, ending), "# Out of bounds values : 1 FAILED\n");
 }
 
 TEST(PairTable, HasAnExponentForWhatIsTooSmall) {
   Row row = row_of(1, 1.0);
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBandwidth, 1), {row}),
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBandwidth, 1), {row}),
             "           1     115200  1000000.0   1.0e-09   9.9e-10   1.0e-09   8.0e-09    1.0e-06       0\n");
   row = row_of(0, 1e-6);
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBandwidth, 1), {row}),
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBandwidth, 1), {row}),
             "           0     115200       1.00      0.00      0.00      0.00      0.00       1.00       0\n");
 }
 
@@ -218,13 +218,13 @@ TEST(PairTable, SaysWhyASizeWasSkipped) {
   Row row = row_of(3, 1e-6);
   row.out_of_place.reset();
   row.skipped = "it is no whole element";
-  EXPECT_EQ(rows_text(quiet_context(Figure::kLatency, 4), {row}), "# skipped: 3 bytes: it is no whole element\n");
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kLatency, 4), {row}), "# skipped: 3 bytes: it is no whole element\n");
 }
 
 TEST(PairTable, AppendsDateAndTimeWhereAskedFor) {
   setenv("TZ", "UTC", 1);
   tzset();
-  Context context = quiet_context(Figure::kBandwidth, 1);
+  Context context = quiet_context(RowKind::kBandwidth, 1);
   context.options.timestamps = true;
   EXPECT_EQ(rows_text(context, {row_of(4194304, 400e-6)}),
             "     4194304     115200     400.00     10.49     10.38     10.59     83.89    0.00250       0  2026-01-01 "
@@ -253,7 +253,7 @@ Row one_of_four(Bytes size, int pair) {
 }
 
 TEST(PairTableOfSeveral, HasTheNumberOfThePairInTheSecondColumn) {
-  EXPECT_EQ(header_text(quiet_context(Figure::kBandwidth, 4)),
+  EXPECT_EQ(header_text(quiet_context(RowKind::kBandwidth, 4)),
             "#\n"
             "#       size   pair   messages       time      GB/s       low      high      Gb/s     Mmsg/s  #wrong\n"
             "#        (B)                         (us)              (GB/s)    (GB/s)                             \n");
@@ -264,7 +264,7 @@ TEST(PairTableOfSeveral, PutsTheRowsOfASizeTogetherThatComePairByPair) {
   for (int pair = 0; pair < 4; ++pair) {
     for (const Bytes size : {1024U, 2048U}) rows.push_back(one_of_four(size, pair));
   }
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBandwidth, 4), rows), kFourPairs);
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBandwidth, 4), rows), kFourPairs);
 }
 
 TEST(PairTableOfSeveral, TakesRowsThatComeSizeBySizeAsWell) {
@@ -272,12 +272,12 @@ TEST(PairTableOfSeveral, TakesRowsThatComeSizeBySizeAsWell) {
   for (const Bytes size : {1024U, 2048U}) {
     for (int pair = 0; pair < 4; ++pair) rows.push_back(one_of_four(size, pair));
   }
-  EXPECT_EQ(rows_text(quiet_context(Figure::kBandwidth, 4), rows), kFourPairs);
+  EXPECT_EQ(rows_text(quiet_context(RowKind::kBandwidth, 4), rows), kFourPairs);
 }
 
 TEST(PairTableOfSeveral, ShowsASizeAsSoonAsTheLastPairHasReportedIt) {
   Table table;
-  table->begin(quiet_context(Figure::kBandwidth, 4));
+  table->begin(quiet_context(RowKind::kBandwidth, 4));
   const std::size_t header = table.lines().size();
   for (const int pair : {3, 0, 2}) table->record(one_of_four(1024, pair));
   EXPECT_EQ(table.lines().size(), header);
@@ -287,13 +287,13 @@ TEST(PairTableOfSeveral, ShowsASizeAsSoonAsTheLastPairHasReportedIt) {
 
 TEST(PairTableOfSeveral, KeepsTheSweepsOfSeveralCyclesApart) {
   const std::vector<Row> rows = {row_of(8, 1e-6, 0), row_of(8, 2e-6, 0), row_of(8, 3e-6, 1), row_of(8, 4e-6, 1)};
-  EXPECT_EQ(pairs_shown(rows_text(quiet_context(Figure::kBandwidth, 2), rows)),
+  EXPECT_EQ(pairs_shown(rows_text(quiet_context(RowKind::kBandwidth, 2), rows)),
             (std::vector<std::string>{"0", "1", "", "0", "1", ""}));
 }
 
 TEST(PairTableOfSeveral, SumsUpLatenciesWithoutAddingThem) {
   const std::vector<Row> rows = {latency_row(8, 1.5e-6, 0), latency_row(8, 1.75e-6, 1), latency_row(8, 0.5e-6, 2)};
-  EXPECT_EQ(test::lines_of(rows_text(quiet_context(Figure::kLatency, 3), rows)).back(),
+  EXPECT_EQ(test::lines_of(rows_text(quiet_context(RowKind::kLatency, 3), rows)).back(),
             "# Summary: 3 pairs; size: 8; min 0.500, median 1.50, max 1.75 us; slowest: pair 1, rank 1 of host a -> "
             "rank 4 of "
             "host b");
@@ -305,13 +305,13 @@ TEST(PairTableOfSeveral, NamesThePairThatWasSlowestMostOften) {
     rows.push_back(row_of(size, size == 8 ? 9e-6 : 1e-6, 0));
     rows.push_back(row_of(size, 2e-6, 1));
   }
-  EXPECT_EQ(end_text(quiet_context(Figure::kBandwidth, 2), rows, {}),
+  EXPECT_EQ(end_text(quiet_context(RowKind::kBandwidth, 2), rows, {}),
             "# Out of bounds values : 0 OK\n"
             "# Slowest pair         : 1, rank 1 of host a -> rank 3 of host b; in 2 of 3 rows\n");
 }
 
 TEST(PairTableOfSeveral, ShowsInTheEndWhatNotEveryPairHasReported) {
-  EXPECT_EQ(end_text(quiet_context(Figure::kBandwidth, 3), {row_of(1024, 1e-6, 2), row_of(1024, 2e-6, 0)}, {}),
+  EXPECT_EQ(end_text(quiet_context(RowKind::kBandwidth, 3), {row_of(1024, 1e-6, 2), row_of(1024, 2e-6, 0)}, {}),
             "        1024      0     115200       2.00     0.512     0.507     0.517      4.10      0.500       0\n"
             "        1024      2     115200       1.00      1.02      1.01      1.03      8.19       1.00       0\n"
             "# Summary: 2 of 3 pairs; size: 1024; min 0.512, median 0.768, max 1.02 GB/s; slowest: pair 0, rank 0 of "
@@ -325,7 +325,7 @@ TEST(PairTableOfMany, ShowsOnlyTheWorstRowsOfEachSize) {
   std::vector<Row> rows;
   for (int pair = 0; pair < 40; ++pair) rows.push_back(row_of(1024, (pair == 17 ? 3e-6 : 1e-6) + pair * 1e-9, pair));
   rows[5].out_of_place->wrong = 3;
-  const std::string text = rows_text(quiet_context(Figure::kBandwidth, 40), rows);
+  const std::string text = rows_text(quiet_context(RowKind::kBandwidth, 40), rows);
   EXPECT_EQ(pairs_shown(text), (std::vector<std::string>{"5", "17", "39", "38", "37", "36", "35", "34", ""}))
       << "wrong data first";
   EXPECT_EQ(
@@ -338,18 +338,18 @@ TEST(PairTableOfMany, ShowsOnlyTheWorstRowsOfEachSize) {
 TEST(PairTableOfMany, ShowsEveryRowOfUpTo32Pairs) {
   std::vector<Row> rows;
   for (int pair = 0; pair < 32; ++pair) rows.push_back(row_of(1024, 1e-6, pair));
-  EXPECT_EQ(pairs_shown(rows_text(quiet_context(Figure::kBandwidth, 32), rows)).size(), 32U + 1U);
+  EXPECT_EQ(pairs_shown(rows_text(quiet_context(RowKind::kBandwidth, 32), rows)).size(), 32U + 1U);
 }
 
 TEST(PairTableOfMany, NamesTheFirst64Pairs) {
-  const std::string text = header_text(pair_context(Figure::kBandwidth, 66));
+  const std::string text = header_text(pair_context(RowKind::kBandwidth, 66));
   EXPECT_NE(text.find("# Pair 63: rank 63 of host a -> rank 129 of host b\n# and 2 more pairs\n"), std::string::npos)
       << text;
-  EXPECT_EQ(header_text(pair_context(Figure::kBandwidth, 64)).find("more"), std::string::npos);
+  EXPECT_EQ(header_text(pair_context(RowKind::kBandwidth, 64)).find("more"), std::string::npos);
 }
 
 TEST(PairTableBanner, SaysWhatIsMeasuredAndBetweenWhom) {
-  Context context = pair_context(Figure::kBandwidth, 1);
+  Context context = pair_context(RowKind::kBandwidth, 1);
   context.options.sizes = {1, 4194304, 1048576, 2};
   context.notices = {"a notice"};
   EXPECT_EQ(header_text(context),
@@ -373,13 +373,13 @@ TEST(PairTableBanner, SaysWhatIsMeasuredAndBetweenWhom) {
 }
 
 TEST(PairTableBanner, HasNoWindowWhereThereIsOneMessage) {
-  Context context = pair_context(Figure::kLatency, 1);
+  Context context = pair_context(RowKind::kLatency, 1);
   context.options.sizes = {8, 64, 8, 1};
   context.options.iterations = 20;
   const auto lines = test::lines_of(header_text(context));
   EXPECT_EQ(lines[2], "# Sizes: 8 to 64 bytes, step: 8(bytes); warmup iters: 3; iters: 20; checks: 1; buffers: same");
   EXPECT_EQ(lines[5], "# Method: 20 iterations a size, sizes in order; half a round trip");
-  context.figure = Figure::kBothWays;
+  context.row_kind = RowKind::kBothWays;
   EXPECT_EQ(test::lines_of(header_text(context))[5],
             "# Method: 20 iterations a size, sizes in order; time of a window over its messages, the harmonic mean "
             "of both directions");
@@ -388,7 +388,7 @@ TEST(PairTableBanner, HasNoWindowWhereThereIsOneMessage) {
 TEST(PairTableFooter, HasTheProcessorsOfSixteenHosts) {
   Ending ending;
   ending.processors = std::vector<std::string>(18, "Processors: host a");
-  const std::string text = end_text(pair_context(Figure::kBandwidth, 1), {row_of(8, 1e-6)}, ending);
+  const std::string text = end_text(pair_context(RowKind::kBandwidth, 1), {row_of(8, 1e-6)}, ending);
   EXPECT_NE(text.find("# Processors: host a\n# and 2 more hosts, in the JSON file\n"), std::string::npos) << text;
 }
 
@@ -398,7 +398,7 @@ TEST(PairTableFooter, HasNotesWiresProcessorsAndPrecision) {
   ending.nics = {"Wires: eth0"};
   ending.processors = {"Processors: host a: rank 0 on 3 (NUMA node 0)"};
   ending.precision = "Precision: 1 of 1";
-  EXPECT_EQ(end_text(pair_context(Figure::kBandwidth, 1), {row_of(8, 1e-6)}, ending),
+  EXPECT_EQ(end_text(pair_context(RowKind::kBandwidth, 1), {row_of(8, 1e-6)}, ending),
             "# Out of bounds values : 0 OK\n"
             "#\n"
             "# Note: a note\n"
@@ -408,12 +408,12 @@ TEST(PairTableFooter, HasNotesWiresProcessorsAndPrecision) {
             "#\n"
             "# Point-to-point test concluded: send_recv\n"
             "#\n\n");
-  EXPECT_EQ(end_text(quiet_context(Figure::kBandwidth, 1), {row_of(8, 1e-6)}, ending),
+  EXPECT_EQ(end_text(quiet_context(RowKind::kBandwidth, 1), {row_of(8, 1e-6)}, ending),
             "# Out of bounds values : 0 OK\n");
 }
 
 TEST(PairTableStatistics, StandPairByPair) {
-  Context context = quiet_context(Figure::kLatency, 2);
+  Context context = quiet_context(RowKind::kLatency, 2);
   context.options.stats = true;
   std::vector<Row> rows;
   for (const Bytes size : {8U, 16U}) {
@@ -436,7 +436,7 @@ TEST(PairTableStatistics, StandPairByPair) {
 }
 
 TEST(PairTable, NamesThePortsOfAPairWhereTheyAreKnown) {
-  Context context = quiet_context(Figure::kBandwidth, 2);
+  Context context = quiet_context(RowKind::kBandwidth, 2);
   context.groups[1].ports = "mlx5_0 port 1, mlx5_1 port 2";
   const std::string text = rows_text(context, {row_of(1024, 1e-6, 0), row_of(1024, 4e-6, 1)});
   EXPECT_NE(
@@ -446,15 +446,15 @@ TEST(PairTable, NamesThePortsOfAPairWhereTheyAreKnown) {
 }
 
 TEST(PairTable, DoesNotAddUpWhatWasCarriedInDifferentRounds) {
-  Context context = quiet_context(Figure::kBandwidth, 2);
+  Context context = quiet_context(RowKind::kBandwidth, 2);
   context.groups[1].round = 1;
   const std::string text = rows_text(context, {row_of(1024, 1e-6, 0), row_of(1024, 4e-6, 1)});
   EXPECT_NE(text.find("slowest: pair 1, rank 1 of host a -> rank 3 of host b\n"), std::string::npos) << text;
 }
 
 TEST(PairTable, HasTheWordsOfParsersOnlyWhereTheyBelong) {
-  for (const Figure figure : {Figure::kLatency, Figure::kBandwidth, Figure::kBothWays}) {
-    Context context = pair_context(figure, 40);
+  for (const RowKind row_kind : {RowKind::kLatency, RowKind::kBandwidth, RowKind::kBothWays}) {
+    Context context = pair_context(row_kind, 40);
     context.options.stats = true;
     Table table;
     table->begin(context);

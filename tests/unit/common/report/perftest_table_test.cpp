@@ -15,7 +15,7 @@ using namespace fabricbench;
 
 namespace perftest_table_test {
 
-struct Table : test::WrittenTable<Figure::kBandwidth> {
+struct Table : test::WrittenTable<RowKind::kBandwidth> {
   Table() : WrittenTable(options()) {}
   static Options options() {
     Options options;
@@ -24,10 +24,10 @@ struct Table : test::WrittenTable<Figure::kBandwidth> {
   }
 };
 
-Context rdma_context(Figure figure, int pairs = 1) {
+Context rdma_context(RowKind row_kind, int pairs = 1) {
   Context context = test::example_context();
-  context.program = figure == Figure::kLatency ? "rdma_write_lat" : "rdma_write_bw";
-  context.figure = figure;
+  context.program = row_kind == RowKind::kLatency ? "rdma_write_lat" : "rdma_write_bw";
+  context.row_kind = row_kind;
   context.backend = "verbs";
   context.library = "libibverbs, firmware 28.39";
   context.groups.clear();
@@ -37,8 +37,8 @@ Context rdma_context(Figure figure, int pairs = 1) {
   return context;
 }
 
-Context quiet_context(Figure figure) {
-  Context context = rdma_context(figure);
+Context quiet_context(RowKind row_kind) {
+  Context context = rdma_context(row_kind);
   context.options.quiet = true;
   return context;
 }
@@ -131,8 +131,8 @@ Ending talkative_ending() {
   return ending;
 }
 
-Context talkative_context(Figure figure, int pairs = 1) {
-  Context context = rdma_context(figure, pairs);
+Context talkative_context(RowKind row_kind, int pairs = 1) {
+  Context context = rdma_context(row_kind, pairs);
   context.notices = {"Reducing maxBytes to 65536"};
   context.options.stats = true;
   context.options.timestamps = true;
@@ -143,7 +143,7 @@ constexpr const char* kDashes =
     "---------------------------------------------------------------------------------------\n";
 
 TEST(PerftestTable, OfABandwidthHasTheBytesOfPerftests) {
-  Context context = quiet_context(Figure::kBandwidth);
+  Context context = quiet_context(RowKind::kBandwidth);
   context.options.rdma.gbits = true;
   Row row = bandwidth_row(4096, 8 * 4096 / 0.58e9);
   row.out_of_place->summary.min = row.out_of_place->summary.median * 0.58 / 0.37;
@@ -158,7 +158,7 @@ TEST(PerftestTable, OfABandwidthHasTheBytesOfPerftests) {
 }
 
 TEST(PerftestTable, OfALatencyHasTheBytesOfPerftests) {
-  EXPECT_EQ(text_of(quiet_context(Figure::kLatency), {latency_row()}),
+  EXPECT_EQ(text_of(quiet_context(RowKind::kLatency), {latency_row()}),
             " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% "
             "percentile[usec]   99.9% percentile[usec] \n"
             " 8       500          12.36          168.94       13.64    \t       15.01       \t9.67   \t\t75.39   "
@@ -168,14 +168,14 @@ TEST(PerftestTable, OfALatencyHasTheBytesOfPerftests) {
 
 TEST(PerftestTable, IsInMebibytesUnlessBitsAreAskedFor) {
   const Row row = bandwidth_row(1U << 20U, 1e-3);
-  const auto lines = test::lines_of(text_of(quiet_context(Figure::kBandwidth), {row}));
+  const auto lines = test::lines_of(text_of(quiet_context(RowKind::kBandwidth), {row}));
   EXPECT_EQ(lines[0], " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]");
   EXPECT_EQ(fields(lines[1]), (std::vector<std::string>{"1048576", "23040", "1250.00", "500.00", "0.000500"}))
       << "the peak is of the fastest sample, the average of the mean, not of the median";
 }
 
 TEST(PerftestTable, HasSixDecimalsBelowATenthOfAGigabit) {
-  Context context = quiet_context(Figure::kBandwidth);
+  Context context = quiet_context(RowKind::kBandwidth);
   context.options.rdma.gbits = true;
   EXPECT_EQ(test::lines_of(text_of(context, {bandwidth_row(2, 1e-6)}))[1],
             " 2          23040           0.020000            0.008000            0.500000");
@@ -186,23 +186,23 @@ TEST(PerftestTable, HasSixDecimalsBelowATenthOfAGigabit) {
 TEST(PerftestTable, HasNoNumberOfIterationsWhereItIsUnknown) {
   Row row = latency_row();
   row.out_of_place->operations_per_sample.reset();  // as of a row that is cut short
-  EXPECT_EQ(fields(test::lines_of(text_of(quiet_context(Figure::kLatency), {row}))[1])[1], "N/A");
+  EXPECT_EQ(fields(test::lines_of(text_of(quiet_context(RowKind::kLatency), {row}))[1])[1], "N/A");
   row = bandwidth_row(8, 1e-6);
   row.out_of_place->operations_per_sample.reset();
-  EXPECT_EQ(fields(test::lines_of(text_of(quiet_context(Figure::kBandwidth), {row}))[1])[1], "N/A");
+  EXPECT_EQ(fields(test::lines_of(text_of(quiet_context(RowKind::kBandwidth), {row}))[1])[1], "N/A");
 }
 
 TEST(PerftestTable, HasTheLargestSampleForAPercentileOfTooFew) {
   Row row = latency_row();
   row.out_of_place->summary.p99.reset();
-  const auto all = fields(test::lines_of(text_of(quiet_context(Figure::kLatency), {row}))[1]);
+  const auto all = fields(test::lines_of(text_of(quiet_context(RowKind::kLatency), {row}))[1]);
   ASSERT_EQ(all.size(), 9U);
   EXPECT_EQ(all[7], "168.94");
   EXPECT_EQ(all[8], "168.94");
 }
 
 TEST(PerftestTable, StandsBetweenDashedLinesBelowTheSettings) {
-  Context context = rdma_context(Figure::kBothWays);
+  Context context = rdma_context(RowKind::kBothWays);
   context.notices = {"a notice"};
   RdmaOptions& rdma = context.options.rdma;
   rdma.device = "mlx5_0";
@@ -239,7 +239,7 @@ TEST(PerftestTable, StandsBetweenDashedLinesBelowTheSettings) {
 }
 
 TEST(PerftestTable, LeavesOutWhatNobodyAskedFor) {
-  const std::string text = text_of(rdma_context(Figure::kLatency), {latency_row()});
+  const std::string text = text_of(rdma_context(RowKind::kLatency), {latency_row()});
   for (const char* label : {"Device ", "Moderation", "inline", "Pair"}) EXPECT_EQ(text.find(label), std::string::npos);
   EXPECT_NE(text.find(" Mtu             : largest of both ports\n"), std::string::npos) << text;
   EXPECT_NE(text.find(" TX depth        : 1\n"), std::string::npos) << text;
@@ -247,8 +247,8 @@ TEST(PerftestTable, LeavesOutWhatNobodyAskedFor) {
 
 TEST(PerftestTable, HasARowForEachPairInTheirOrder) {
   const std::string text =
-      text_of(rdma_context(Figure::kBandwidth, 2), {bandwidth_row(65536, 2e-6, 1), bandwidth_row(131072, 4e-6, 1),
-                                                    bandwidth_row(65536, 1e-6, 0), bandwidth_row(131072, 2e-6, 0)});
+      text_of(rdma_context(RowKind::kBandwidth, 2), {bandwidth_row(65536, 2e-6, 1), bandwidth_row(131072, 4e-6, 1),
+                                                     bandwidth_row(65536, 1e-6, 0), bandwidth_row(131072, 2e-6, 0)});
   EXPECT_NE(text.find(" Pair 1          : rank 1 of host a -> rank 3 of host b\n"), std::string::npos) << text;
   EXPECT_EQ(as_loopback_reads(text),
             (std::vector<std::pair<std::string, std::string>>{
@@ -256,7 +256,7 @@ TEST(PerftestTable, HasARowForEachPairInTheirOrder) {
 }
 
 TEST(PerftestTable, ShowsInTheEndWhatNotEveryPairHasReported) {
-  const std::string text = text_of(rdma_context(Figure::kBandwidth, 2), {bandwidth_row(65536, 1e-6, 1)});
+  const std::string text = text_of(rdma_context(RowKind::kBandwidth, 2), {bandwidth_row(65536, 1e-6, 1)});
   EXPECT_EQ(as_loopback_reads(text).size(), 1U);
 }
 
@@ -266,7 +266,7 @@ TEST(PerftestTable, TellsBelowTheRowsOfSkippedSizesAndLostMessages) {
   skipped.skipped = "above the MTU";
   Row row = bandwidth_row(65536, 1e-6);
   row.out_of_place->lost = 3;
-  const auto lines = test::lines_of(text_of(rdma_context(Figure::kBandwidth), {skipped, row}));
+  const auto lines = test::lines_of(text_of(rdma_context(RowKind::kBandwidth), {skipped, row}));
   const auto line_of = [&](const std::string& line) { return std::find(lines.begin(), lines.end(), line); };
   const auto first = line_of(" Skipped         : 65536 bytes: above the MTU");
   ASSERT_NE(first, lines.end());
@@ -277,12 +277,12 @@ TEST(PerftestTable, TellsBelowTheRowsOfSkippedSizesAndLostMessages) {
 TEST(PerftestTable, TellsOfWrongData) {
   Ending ending;
   ending.wrong_checks = 2;
-  EXPECT_EQ(test::lines_of(text_of(quiet_context(Figure::kBandwidth), {}, ending)).back(),
+  EXPECT_EQ(test::lines_of(text_of(quiet_context(RowKind::kBandwidth), {}, ending)).back(),
             " Out of bounds values : 2 FAILED");
 }
 
 TEST(PerftestTableForParsers, IsReadByAzuresNodeHealthChecks) {
-  Context context = talkative_context(Figure::kBandwidth);
+  Context context = talkative_context(RowKind::kBandwidth);
   context.options.rdma.gbits = true;
   for (const Bytes size : {65536U, 1048576U, 8388608U}) {
     const std::string text =
@@ -292,7 +292,7 @@ TEST(PerftestTableForParsers, IsReadByAzuresNodeHealthChecks) {
 }
 
 TEST(PerftestTableForParsers, IsReadBySuperBench) {
-  Context context = talkative_context(Figure::kBandwidth, 2);
+  Context context = talkative_context(RowKind::kBandwidth, 2);
   context.options.rdma.gbits = true;
   const std::string text =
       text_of(context, {bandwidth_row(65536, 0.7e-6, 0), bandwidth_row(65536, 0.65536e-6, 1)}, talkative_ending());
@@ -300,19 +300,19 @@ TEST(PerftestTableForParsers, IsReadBySuperBench) {
   EXPECT_EQ(as_loopback_reads(text).size(), 2U);
   const std::string slow = text_of(context, {bandwidth_row(2, 1e-6, 0), bandwidth_row(2, 1e-6, 1)}, talkative_ending());
   EXPECT_FLOAT_EQ(as_superbench_reads(slow), 0.008F);
-  EXPECT_FLOAT_EQ(as_superbench_reads(text_of(talkative_context(Figure::kBandwidth), {}, talkative_ending())), -1)
+  EXPECT_FLOAT_EQ(as_superbench_reads(text_of(talkative_context(RowKind::kBandwidth), {}, talkative_ending())), -1)
       << "nothing but rows is read as a row";
 }
 
 TEST(PerftestTableForParsers, OfALatencyIsReadBySuperBench) {
-  const std::string text = text_of(talkative_context(Figure::kLatency), {latency_row()}, talkative_ending());
+  const std::string text = text_of(talkative_context(RowKind::kLatency), {latency_row()}, talkative_ending());
   EXPECT_EQ(text.find("BW"), std::string::npos) << "by which it tells bandwidths";
   EXPECT_FLOAT_EQ(as_superbench_reads(text), 15.01F);
 }
 
 TEST(PerftestTableForParsers, HasNumericRowsOnlyBetweenTheTitleAndTheDashes) {
   const std::string text =
-      text_of(talkative_context(Figure::kBandwidth), {bandwidth_row(65536, 1e-6)}, talkative_ending());
+      text_of(talkative_context(RowKind::kBandwidth), {bandwidth_row(65536, 1e-6)}, talkative_ending());
   int marked = 0;
   for (const std::string& line : test::lines_of(text)) {
     marked += line.find('#') != std::string::npos ? 1 : 0;

@@ -13,7 +13,7 @@ using namespace fabricbench;
 
 namespace rdma_table_test {
 
-using Table = test::WrittenTable<Figure::kBandwidth>;
+using Table = test::WrittenTable<RowKind::kBandwidth>;
 
 Row row_of(Bytes size, Seconds time) {
   Row row;
@@ -51,9 +51,9 @@ std::string rows_text(const Context& context, const std::vector<Row>& rows) {
   return table.text().substr(before);
 }
 
-Context rdma_context(Figure figure, Transport transport = Transport::kRc) {
+Context rdma_context(RowKind row_kind, Transport transport = Transport::kRc) {
   Context context = test::example_context();
-  context.figure = figure;
+  context.row_kind = row_kind;
   context.options.quiet = true;
   context.groups = {{"0, 1", "a, b"}};
   context.groups[0].wire_rate = 12.5e9;
@@ -63,8 +63,8 @@ Context rdma_context(Figure figure, Transport transport = Transport::kRc) {
 }
 
 TEST(RdmaTable, OfRdmaHasTheShareOfThePortsRate) {
-  EXPECT_EQ(header_text(rdma_context(Figure::kBandwidth)) +
-                rows_text(rdma_context(Figure::kBandwidth), {row_of(4194304, 400e-6)}),
+  EXPECT_EQ(header_text(rdma_context(RowKind::kBandwidth)) +
+                rows_text(rdma_context(RowKind::kBandwidth), {row_of(4194304, 400e-6)}),
             "#\n"
             "#       size   messages       time      GB/s       low      high      Gb/s     Mmsg/s   %rate  #wrong\n"
             "#        (B)                  (us)              (GB/s)    (GB/s)                                     \n"
@@ -74,19 +74,19 @@ TEST(RdmaTable, OfRdmaHasTheShareOfThePortsRate) {
 TEST(RdmaTable, OfRdmaBothWaysHasTheShareOfOneDirection) {
   Row row = row_of(4194304, 400e-6);
   row.out_of_place->directions = {5.5e9, 4.98576e9};
-  const std::string text = rows_text(rdma_context(Figure::kBothWays), {row});
+  const std::string text = rows_text(rdma_context(RowKind::kBothWays), {row});
   EXPECT_EQ(text.substr(text.size() - 24), "0.00250    41.9       0\n") << text;
 }
 
 TEST(RdmaTable, OfRdmaHasADashWhereThePortsRateIsNotKnown) {
-  Context context = rdma_context(Figure::kBandwidth);
+  Context context = rdma_context(RowKind::kBandwidth);
   context.groups[0].wire_rate = 0;
   const std::string text = rows_text(context, {row_of(4194304, 400e-6)});
   EXPECT_EQ(text.substr(text.size() - 24), "0.00250       -       0\n") << text;
 }
 
 TEST(RdmaTable, OfRdmaHasADashFromWhereARowIsFasterThanThePort) {
-  Context context = rdma_context(Figure::kBandwidth);
+  Context context = rdma_context(RowKind::kBandwidth);
   const std::vector<Row> rows = {row_of(4194304, 400e-6), row_of(4194304, 200e-6), row_of(4194304, 400e-6)};
   context.groups[0].wire_rate = 4194304 / 200e-6 / 1.049;
   EXPECT_NE(rows_text(context, rows).find(" 104.9 "), std::string::npos) << "clocks are not exact";
@@ -98,7 +98,7 @@ TEST(RdmaTable, OfRdmaHasADashFromWhereARowIsFasterThanThePort) {
 }
 
 TEST(RdmaTable, OfDatagramsCountsWhatWasLost) {
-  Context context = rdma_context(Figure::kBandwidth, Transport::kUd);
+  Context context = rdma_context(RowKind::kBandwidth, Transport::kUd);
   Row row = row_of(1024, 1e-6);
   row.out_of_place->lost = 12;
   EXPECT_NE(header_text(context).find("Mmsg/s   %rate    lost  #wrong\n"), std::string::npos);
@@ -107,12 +107,12 @@ TEST(RdmaTable, OfDatagramsCountsWhatWasLost) {
   row.out_of_place->lost.reset();
   text = rows_text(context, {row});
   EXPECT_EQ(text.substr(text.size() - 17), "       -       0\n") << text;
-  EXPECT_NE(header_text(rdma_context(Figure::kLatency, Transport::kUd)).find("stdev    lost  #wrong\n"),
+  EXPECT_NE(header_text(rdma_context(RowKind::kLatency, Transport::kUd)).find("stdev    lost  #wrong\n"),
             std::string::npos);
 }
 
 TEST(RdmaTable, OfALatencyUnderLoadHasTheLoad) {
-  Context context = rdma_context(Figure::kLatency);
+  Context context = rdma_context(RowKind::kLatency);
   context.options.rdma.background = true;
   Row row = latency_row(8, 1.6e-6);
   row.out_of_place->background_rate = 24.5e9;
@@ -125,7 +125,7 @@ TEST(RdmaTable, OfALatencyByRdmaHasMeanAndDeviation) {
   Row row = latency_row(8, 1.6e-6);
   row.out_of_place->summary.mean = 1.75e-6;
   row.out_of_place->summary.standard_deviation = 0.25e-6;
-  EXPECT_EQ(header_text(rdma_context(Figure::kLatency)) + rows_text(rdma_context(Figure::kLatency), {row}),
+  EXPECT_EQ(header_text(rdma_context(RowKind::kLatency)) + rows_text(rdma_context(RowKind::kLatency), {row}),
             "#\n"
             "#       size   samples     median        low       high        min        p99      p99.9        max     "
             "jitter       mean      stdev  #wrong\n"
@@ -136,7 +136,7 @@ TEST(RdmaTable, OfALatencyByRdmaHasMeanAndDeviation) {
 }
 
 TEST(RdmaTableBanner, OfRdmaHasTheQueuesInThePlaceOfTheWindow) {
-  Context context = rdma_context(Figure::kBandwidth);
+  Context context = rdma_context(RowKind::kBandwidth);
   context.options.quiet = false;
   context.options.sizes = {2, 65536, 1048576, 2};
   EXPECT_EQ(test::lines_of(header_text(context))[2],
@@ -153,14 +153,14 @@ TEST(RdmaTableBanner, OfRdmaHasTheQueuesInThePlaceOfTheWindow) {
   EXPECT_EQ(test::lines_of(header_text(context))[2],
             "# Sizes: 2 to 65536 bytes, step: 2(factor); queue pairs: 4; depth: 64; moderation: 16; post list: 8; "
             "inline: 0; transport: UC; mtu: 4096; warmup iters: 3; iters: auto; checks: 1");
-  context.figure = Figure::kLatency;
+  context.row_kind = RowKind::kLatency;
   EXPECT_EQ(test::lines_of(header_text(context))[2],
             "# Sizes: 2 to 65536 bytes, step: 2(factor); queue pairs: 4; inline: 0; transport: UC; mtu: 4096; warmup "
             "iters: 3; iters: auto; checks: 1");
 }
 
 TEST(RdmaTableBanner, SaysWhatATimeIsInTheProgramsOwnWords) {
-  Context context = rdma_context(Figure::kLatency);
+  Context context = rdma_context(RowKind::kLatency);
   context.options.quiet = false;
   context.options.iterations = 20;
   context.time_means = "from posting a read to its completion";

@@ -53,7 +53,7 @@ PairReading wrong_reading() {
 
 TEST(SweepJson, TellsOfTheSweepInTheContext) {
   Context context = sweep_context(3, 2);
-  context.options.level = Level::kRank;
+  context.options.level = EndpointLevel::kRank;
   context.options.schedule = ScheduleKind::kShift;
   context.options.concurrent = 4;
   context.sweep = plan_facts(context);
@@ -71,8 +71,8 @@ TEST(SweepJson, TellsOfTheSweepInTheContext) {
 }
 
 TEST(SweepJson, SaysWhatIsPairedWhereThatWasLeftToTheProgram) {
-  EXPECT_EQ(plan_facts(sweep_context(4, 1)).level, Level::kHost);
-  EXPECT_EQ(plan_facts(sweep_context(1, 4)).level, Level::kRank);
+  EXPECT_EQ(plan_facts(sweep_context(4, 1)).level, EndpointLevel::kHost);
+  EXPECT_EQ(plan_facts(sweep_context(1, 4)).level, EndpointLevel::kRank);
 }
 
 TEST(SweepJson, IsNotInTheContextOfOtherPrograms) {

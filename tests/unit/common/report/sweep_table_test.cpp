@@ -21,7 +21,7 @@ using test::TemporaryFolder;
 
 namespace sweep_table_test {
 
-using Table = test::WrittenTable<Figure::kSweep>;
+using Table = test::WrittenTable<RowKind::kSweep>;
 
 std::string banner_text(const Context& context) {
   Table table;
@@ -388,7 +388,7 @@ TEST(SweepTableBanner, FollowsTheOptions) {
             "# Sweep: 8 ranks; schedule: shift; rounds: 14; flows at once: 3; size: 1048576 bytes; window: 64 "
             "messages; seed: 42");
   EXPECT_EQ(lines[5].substr(0, 57), "# Method: 20 windows in each direction of a pair, given u");
-  context.options.level = Level::kGpu;
+  context.options.level = EndpointLevel::kGpu;
   context.options.concurrent = 0;
   EXPECT_EQ(lines_of(banner_text(context))[2].substr(0, 64),
             "# Sweep: 8 GPUs; schedule: shift; rounds: 14; flows at once: 8; ");

@@ -23,7 +23,7 @@ using test::example_row;
 
 namespace table_test {
 
-using Table = test::WrittenTable<Figure::kCollective>;
+using Table = test::WrittenTable<RowKind::kCollective>;
 
 constexpr const char* kExampleRow =
     "  1073741824     268435456     float     sum      -1  44023.0   24.39   45.73       0  43947.0   24.43   45.81    "

@@ -53,7 +53,7 @@ struct Process {
   Seconds next_look = 0;
   int descriptor;
   ProcessTable table;
-  RollCall roll;
+  FailureDetector roll;
   Jitter jitter;
 };
 

@@ -15,24 +15,24 @@ constexpr const char* kWhyNoSessions =
 }  // namespace
 
 /// What to do about it is for those who asked.
-std::string why_no_nccl(const Team& /*team*/, const Placed& /*placed*/, const Options& options) {
+std::string why_no_nccl(const Team& /*team*/, const ProcessLocation& /*placed*/, const Options& options) {
   return options.backend == "nccl" ? kWhyNoSessions : "this program was built without CUDA and NCCL";
 }
 
-Opened open_nccl(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/,
+Opened open_nccl(const Team& /*team*/, const ProcessLocation& /*placed*/, const Options& /*options*/,
                  const Purpose& /*purpose*/) {
   throw Error(ExitStatus::kMissing, kWhyNoSessions);
 }
 
-Opened open_mpi_on_cuda(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+Opened open_mpi_on_cuda(const Team& /*team*/, const ProcessLocation& /*placed*/, const Options& /*options*/) {
   throw Error(ExitStatus::kMissing, kWhyNoSessions);
 }
 
-OpenedBuffers open_buffers(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+OpenedBuffers open_buffers(const Team& /*team*/, const ProcessLocation& /*placed*/, const Options& /*options*/) {
   throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", kWhyNoSessions));
 }
 
-std::vector<int> choose_gpus(const Team& /*team*/, const Placed& /*placed*/, const Options& /*options*/) {
+std::vector<int> choose_gpus(const Team& /*team*/, const ProcessLocation& /*placed*/, const Options& /*options*/) {
   throw Error(ExitStatus::kMissing, fmt::format("--memory cuda: {}", kWhyNoSessions));
 }
 

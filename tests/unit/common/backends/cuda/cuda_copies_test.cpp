@@ -37,9 +37,9 @@ class CudaCopies : public testing::Test {
     for (std::size_t device = 0; device < 2; ++device) memories_[device].release(blocks_[device]);
   }
 
-  [[nodiscard]] CopyFlow into_device(int device) { return {block(device), device, host_.data(), kHostMemory}; }
-  [[nodiscard]] CopyFlow from_device(int device) { return {host_.data(), kHostMemory, block(device), device}; }
-  [[nodiscard]] CopyFlow to_peer() { return {block(1), 1, block(0), 0}; }
+  [[nodiscard]] CopyDirection into_device(int device) { return {block(device), device, host_.data(), kHostMemory}; }
+  [[nodiscard]] CopyDirection from_device(int device) { return {host_.data(), kHostMemory, block(device), device}; }
+  [[nodiscard]] CopyDirection to_peer() { return {block(1), 1, block(0), 0}; }
   [[nodiscard]] std::byte* block(int device) { return blocks_[static_cast<std::size_t>(device)]; }
 
   void set(int device, std::byte value) {
@@ -67,19 +67,19 @@ class CudaCopies : public testing::Test {
 
 TEST_F(CudaCopies, CarryTheData) {
   host_.assign(kBytes, std::byte{7});
-  const std::vector flows = {into_device(1)};
-  (void)TimedCopies(1, 10).time_copies({.flows = flows, .bytes = kBytes});
+  const std::vector directions = {into_device(1)};
+  (void)TimedCopies(1, 10).time_copies({.directions = directions, .bytes = kBytes});
   EXPECT_EQ(last_of(1), std::byte{7});
   set(1, std::byte{8});
   const std::vector back = {from_device(1)};
-  (void)TimedCopies(1, 10).time_copies({.flows = back, .bytes = kBytes});
+  (void)TimedCopies(1, 10).time_copies({.directions = back, .bytes = kBytes});
   EXPECT_EQ(host_.back(), std::byte{8});
 }
 
 TEST_F(CudaCopies, TakeAsLongAsTheyTake) {
   setenv("FAKE_CUDA_COPY_MB_PER_S", "500", 1);
-  const std::vector flows = {into_device(0)};
-  const auto times = TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .times = 3});
+  const std::vector directions = {into_device(0)};
+  const auto times = TimedCopies(0, 10).time_copies({.directions = directions, .bytes = kBytes, .times = 3});
   ASSERT_EQ(times.size(), 1U);
   ASSERT_EQ(times.front().size(), 3U);
   for (const Seconds time : times.front()) EXPECT_NEAR(time, kOne, kExact * kOne);
@@ -89,8 +89,8 @@ TEST_F(CudaCopies, GoBothWaysAtOnce) {
   setenv("FAKE_CUDA_COPY_MB_PER_S", "0:h2d:500,0:d2h:100", 1);
   std::vector<std::byte> other(kBytes);
   const PinnedRange pinned = pin(other);
-  const std::vector<CopyFlow> flows = {into_device(0), {other.data(), kHostMemory, block(0), 0}};
-  const auto times = TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .times = 2});
+  const std::vector<CopyDirection> directions = {into_device(0), {other.data(), kHostMemory, block(0), 0}};
+  const auto times = TimedCopies(0, 10).time_copies({.directions = directions, .bytes = kBytes, .times = 2});
   ASSERT_EQ(times.size(), 2U);
   for (const Seconds time : times[0]) EXPECT_NEAR(time, kOne, kExact * kOne);
   for (const Seconds time : times[1]) EXPECT_NEAR(time, 5 * kOne, 5 * kExact * kOne);
@@ -101,8 +101,8 @@ TEST_F(CudaCopies, GoFromDeviceToDevice) {
   set(1, std::byte{4});
   EXPECT_TRUE(connect_peers(0, 1));
   EXPECT_TRUE(connect_peers(0, 1));  // also where they are connected already
-  const std::vector flows = {to_peer()};
-  (void)TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes});
+  const std::vector directions = {to_peer()};
+  (void)TimedCopies(0, 10).time_copies({.directions = directions, .bytes = kBytes});
   EXPECT_EQ(last_of(1), std::byte{3});
 }
 
@@ -110,8 +110,8 @@ TEST_F(CudaCopies, GoOverTheHostWherePeersCannotReachEachOther) {
   setenv("FAKE_CUDA_NO_PEERS", "1", 1);
   EXPECT_FALSE(connect_peers(0, 1));
   set(0, std::byte{5});
-  const std::vector flows = {to_peer()};
-  (void)TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .gated = false});
+  const std::vector directions = {to_peer()};
+  (void)TimedCopies(0, 10).time_copies({.directions = directions, .bytes = kBytes, .gated = false});
   EXPECT_EQ(last_of(1), std::byte{5});
 }
 
@@ -119,20 +119,21 @@ TEST_F(CudaCopies, AreWatchedOnce) {
   for (const char* speed : {"0", "50"}) {
     setenv("FAKE_CUDA_COPY_MB_PER_S", speed, 1);
     int calls = 0;
-    const std::vector flows = {into_device(0)};
-    (void)TimedCopies(0, 10).time_copies({.flows = flows, .bytes = kBytes, .times = 2, .under_way = [&] { ++calls; }});
+    const std::vector directions = {into_device(0)};
+    (void)TimedCopies(0, 10).time_copies(
+        {.directions = directions, .bytes = kBytes, .times = 2, .under_way = [&] { ++calls; }});
     EXPECT_EQ(calls, 1) << speed;
   }
 }
 
 TEST_F(CudaCopies, EndAtTheLimit) {
   setenv("FAKE_CUDA_COPY_FAULT", "hang:0", 1);
-  const std::vector flows = {into_device(0)};
+  const std::vector directions = {into_device(0)};
   clock_.when_reading([this](int) {
     if (fake_cuda_hanging_copies() > 0) clock_.advance(1);
   });
   try {
-    (void)TimedCopies(0, 5).time_copies({.flows = flows, .bytes = kBytes});
+    (void)TimedCopies(0, 5).time_copies({.directions = directions, .bytes = kBytes});
     FAIL() << "a copy that hangs was not noticed";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);

@@ -61,10 +61,11 @@ class CudaMemoryTest : public testing::Test {
 };
 
 TEST_F(CudaMemoryTest, FillsAsTheHostDoes) {
-  constexpr PatternPlace kPlaces[] = {{0, 0}, {kPeriod - 1, 5}, {7 * kPeriod + 3, 2459}, {std::uint64_t{1} << 40, 1}};
+  constexpr PatternPosition kPlaces[] = {
+      {0, 0}, {kPeriod - 1, 5}, {7 * kPeriod + 3, 2459}, {std::uint64_t{1} << 40, 1}};
   for (const DataTypeFacts& type : kDataTypes) {
     const PatternTable table = PatternTable::moved(type.type, 0);
-    for (const PatternPlace place : kPlaces) {
+    for (const PatternPosition place : kPlaces) {
       for (const std::size_t elements : {std::size_t{1}, std::size_t{3}, std::size_t{40}, 2 * kPeriod + 77}) {
         for (const std::size_t misalignment : {std::size_t{0}, type.size, std::size_t{1}, 3 * type.size}) {
           const auto there = buffer(elements * type.size, misalignment);

@@ -88,17 +88,17 @@ TEST_F(DeviceMessages, ThatDoNotComeEndTheReader) {
 }
 
 TEST_F(DeviceMessages, AreMadeTwinsThere) {
-  alignas(8) std::byte twin[kBytes];
+  alignas(8) std::byte complement[kBytes];
   std::byte* const place = memory_.allocate(kBytes);
   const std::uint64_t word = 0x1234;
   memory_.copy_from_host(std::as_bytes(std::span(&word, 1)), block_);
-  const TwinSums sums = make_twin(memory_, {block_, kBytes}, {place, kBytes});
-  memory_.copy_to_host({place, kBytes}, twin);
+  const ComplementSums sums = make_complement(memory_, {block_, kBytes}, {place, kBytes});
+  memory_.copy_to_host({place, kBytes}, complement);
   std::uint64_t first = 0;
-  std::memcpy(&first, twin, sizeof first);
+  std::memcpy(&first, complement, sizeof first);
   EXPECT_EQ(first, ~word);
   EXPECT_EQ(sums.original, word);
-  EXPECT_EQ(sums.twin, word_sum(twin));
+  EXPECT_EQ(sums.complement, word_sum(complement));
   memory_.release(place);
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/backends/verbs/connector.h"
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 #include "fake_dc.h"
@@ -81,16 +81,16 @@ class DcTest : public testing::Test {
     settings.shared_receives = true;
     device_ = open_device("mlx5_0", 1);
     connection_ = open_connection(device_, settings);
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("here");
-    meeting.own.port = meeting.peer.port = device_.port;
-    meeting.agreed.mtu = 4096;
-    meeting.agreed.outstanding = 16;
-    meeting.agreed.has_global_route = true;
-    meeting.flow_labels = {7, 8};
-    meeting.retransmission = {20, 3};
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = connection_->connect_info("here");
+    negotiated.own.port = negotiated.peer.port = device_.port;
+    negotiated.agreed.mtu = 4096;
+    negotiated.agreed.outstanding = 16;
+    negotiated.agreed.has_global_route = true;
+    negotiated.flow_labels = {7, 8};
+    negotiated.retransmission = {20, 3};
     DirectConnector connector;
-    connection_->connect(connector, meeting, connection_->invite(connector, meeting));
+    connection_->connect(connector, negotiated, connection_->listen(connector, negotiated));
   }
 
   /// Initiators, or targets, that were connected.
@@ -102,8 +102,8 @@ class DcTest : public testing::Test {
     return found;
   }
 
-  static FlowSettings flow_of(Verb verb, std::int64_t post_list = 1) {
-    FlowSettings settings{.verb = verb, .transport = Transport::kDc};
+  static RequestWindowSettings flow_of(Verb verb, std::int64_t post_list = 1) {
+    RequestWindowSettings settings{.verb = verb, .transport = Transport::kDc};
     settings.options.depth = 16;
     settings.options.post_list = post_list;
     settings.options.shared_receives = true;
@@ -146,13 +146,13 @@ TEST_F(DcTest, WritesAndReads) {
     for (const std::int64_t at_once : {1, 8}) {
       into_.assign(kMessages, {});
       connect({.verb = verb, .queue_pairs = 3, .depth = 16});
-      Flow flow(*connection_, flow_of(verb, at_once));
+      RequestWindow window(*connection_, flow_of(verb, at_once));
       std::vector<std::byte>& local = verb == Verb::kWrite ? from_ : into_;
       std::vector<std::byte>& remote = verb == Verb::kWrite ? into_ : from_;
       for (std::size_t i = 0; i < kMessages; ++i) {
-        flow.start({&local[i], 1, 1, true}, {reinterpret_cast<std::uint64_t>(&remote[i]), 2});
+        window.start({&local[i], 1, 1, true}, {reinterpret_cast<std::uint64_t>(&remote[i]), 2});
       }
-      flow.finish();
+      window.finish();
       EXPECT_EQ(into_, from_) << name(verb) << " " << at_once;
     }
   }
@@ -161,18 +161,18 @@ TEST_F(DcTest, WritesAndReads) {
 TEST_F(DcTest, SendsToTheQueueThatTargetsShare) {
   connect({.verb = Verb::kSend, .queue_pairs = 2, .depth = 16, .receive_depth = 4, .inline_bytes = 236});
   EXPECT_EQ(connection_->inline_bytes(), 220U) << "the most that the device grants";
-  FlowSettings settings = flow_of(Verb::kSend);
+  RequestWindowSettings settings = flow_of(Verb::kSend);
   settings.receive_depth = 4;
   settings.inline_bytes = connection_->inline_bytes();
-  Flow flow(*connection_, settings);
-  flow.receive_into({into_.data(), 1, 1, true});
+  RequestWindow window(*connection_, settings);
+  window.receive_into({into_.data(), 1, 1, true});
   for (std::size_t i = 0; i < kMessages; ++i) {
-    flow.start({&from_[i], 1, 1, true}, {});
-    flow.expect();
+    window.start({&from_[i], 1, 1, true}, {});
+    window.expect();
   }
-  flow.finish();
+  window.finish();
   EXPECT_EQ(into_.front(), std::byte{5});
-  const std::vector<std::uint64_t> completed = flow.completed();
+  const std::vector<std::uint64_t> completed = window.completed();
   EXPECT_EQ(std::accumulate(completed.begin(), completed.end(), std::uint64_t{0}), kMessages);
 }
 
@@ -196,15 +196,15 @@ TEST_F(DcTest, TakesInlineDataWhenItIsPosted) {
 TEST_F(DcTest, CountsAtomics) {
   for (const AtomicKind kind : {AtomicKind::kFetchAndAdd, AtomicKind::kCompareAndSwap}) {
     connect({.verb = Verb::kAtomic, .depth = 16});
-    FlowSettings settings = flow_of(Verb::kAtomic);
+    RequestWindowSettings settings = flow_of(Verb::kAtomic);
     settings.options.atomic = kind;
-    Flow flow(*connection_, settings);
+    RequestWindow window(*connection_, settings);
     std::uint64_t counter = 0;
     std::uint64_t result = 0;
     for (int i = 0; i < 10; ++i) {
-      flow.start({reinterpret_cast<std::byte*>(&result), 8, 1, true}, {reinterpret_cast<std::uint64_t>(&counter), 2});
+      window.start({reinterpret_cast<std::byte*>(&result), 8, 1, true}, {reinterpret_cast<std::uint64_t>(&counter), 2});
     }
-    flow.finish();
+    window.finish();
     EXPECT_EQ(counter, 10U) << name(kind);
     EXPECT_EQ(result, 9U) << "before the last one";
   }
@@ -238,10 +238,10 @@ TEST_F(DcTest, EndsWhereTheTargetHasAnotherKey) {
   const test::ScriptedClock clock;  // its port is looked at for a while
   connect({.verb = Verb::kWrite, .depth = 16});
   ++queue_pairs(true).front()->key;
-  Flow flow(*connection_, flow_of(Verb::kWrite));
-  flow.start({from_.data(), 1, 1, true}, {reinterpret_cast<std::uint64_t>(into_.data()), 2});
+  RequestWindow window(*connection_, flow_of(Verb::kWrite));
+  window.start({from_.data(), 1, 1, true}, {reinterpret_cast<std::uint64_t>(into_.data()), 2});
   try {
-    flow.finish();
+    window.finish();
     FAIL();
   } catch (const Error& error) {
     const std::string target = "queue pair 0x802";

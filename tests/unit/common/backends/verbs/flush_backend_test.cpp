@@ -34,8 +34,8 @@ class Flush : public testing::Test {
     backend_.prepare(sent_, received_);
   }
 
-  static FlowSettings settings() {
-    FlowSettings settings{.verb = Verb::kWrite, .latency = true};
+  static RequestWindowSettings settings() {
+    RequestWindowSettings settings{.verb = Verb::kWrite, .latency = true};
     settings.options.write_with_immediate = true;
     settings.options.stall_timeout = 5;
     settings.receive_depth = 8;

@@ -83,8 +83,8 @@ class ReaderPair : public testing::Test {
             .barrier = [this] { ++barriers_; },
             .make_block =
                 [this](std::size_t bytes) {
-                  twin_.resize(bytes);
-                  return LocalPart{twin_.data(), static_cast<std::uint32_t>(bytes), 21};
+                  complement_.resize(bytes);
+                  return LocalPart{complement_.data(), static_cast<std::uint32_t>(bytes), 21};
                 },
             .flag = {flag_, 8, 3, {address(flag_), kFlagKey}},
             .numbers = {numbers_.data(), static_cast<std::uint32_t>(numbers_.size()), 22},
@@ -122,7 +122,7 @@ class ReaderPair : public testing::Test {
   FakeConnection connection_;
   HostMemory memory_;
   HostReader reader_;
-  FlowSettings settings_;
+  RequestWindowSettings settings_;
   bool on_host_ = true;
   int rank_ = 0;
   int gathered_ = 0;
@@ -130,7 +130,7 @@ class ReaderPair : public testing::Test {
   alignas(8) std::byte sent_[kBytes] = {};
   alignas(8) std::byte received_[kBytes] = {};
   alignas(8) std::byte flag_[8] = {};
-  std::vector<std::byte> twin_;
+  std::vector<std::byte> complement_;
   std::vector<std::byte> numbers_ = std::vector<std::byte>(kNumberBytes);
   std::unique_ptr<ReaderBackend> backend_;
 };
@@ -156,7 +156,7 @@ TEST_F(ReaderPair, RehearsesBeforeEachVisitAndLooksAtEachOfThoseMessages) {
   prepare();
   EXPECT_EQ(connection_.posts.size(), kRehearsed);
   EXPECT_EQ(gathered_, 1);
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_EQ(barriers_, 1);
   EXPECT_FALSE(backend_->own_mismatch());
   prepare();
@@ -179,13 +179,13 @@ TEST_F(ReaderPair, AlternatesAndLeavesTheHarnesssDataBehind) {
   EXPECT_TRUE(has_received_the_data());
   ping_pong();
   for (std::size_t i = 0; i < kBytes; ++i) ASSERT_EQ(received_[i], ~sent_[i]) << i;
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_TRUE(has_received_the_data());
   EXPECT_EQ(connection_.posts.size(), kRehearsed + 2);
   prepare();
   ping_pong();
   ping_pong();
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_TRUE(has_received_the_data());
   EXPECT_EQ(connection_.posts.size(), kRehearsed + 2 + kRehearsed + 2);
 }
@@ -194,7 +194,7 @@ TEST_F(ReaderPair, FindsANumberThatOvertookItsMessage) {
   connection_.is_overtaken = [](std::size_t post, std::size_t place) { return post == 2 && place == 0; };
   open(reader_);
   prepare();
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   const auto wrong = backend_->own_mismatch();
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->count, 1U);
@@ -203,7 +203,7 @@ TEST_F(ReaderPair, FindsANumberThatOvertookItsMessage) {
   EXPECT_NE(wrong->expected.find("sum 0x"), std::string::npos) << wrong->expected;
   EXPECT_TRUE(has_received_the_data());  // which is all that a look at the end would show
   prepare();
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_FALSE(backend_->own_mismatch());
 }
 
@@ -212,7 +212,7 @@ TEST_F(ReaderPair, LooksAtSomeMessagesLater) {
   open(reader_);
   prepare();
   for (int i = 0; i < 1100; ++i) ping_pong();
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   const auto wrong = backend_->own_mismatch();
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->first_offset, 1020U);
@@ -252,7 +252,7 @@ TEST_F(ReaderPair, SendsNoBytesAsANumberAlone) {
   open(reader_);
   prepare(0);
   ping_pong(0);
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_FALSE(backend_->own_mismatch());
   for (const FakeConnection::Post& post : connection_.posts) {
     ASSERT_EQ(post.requests.size(), 1U);
@@ -299,7 +299,7 @@ TEST_F(ReaderPair, GoesOnWithAReaderThatLostItsPatience) {
   ImpatientReader impatient;
   open(impatient);
   prepare();
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_EQ(impatient.began_with, (std::vector<std::uint64_t>{1, 1}));
   EXPECT_FALSE(backend_->own_mismatch());
   backend_.reset();  // it ends its reader, which goes with this function
@@ -312,7 +312,7 @@ TEST_F(ReaderPair, PreparesAnewWithoutHavingSettled) {
   prepare();
   ping_pong();
   ping_pong();
-  backend_->settle();
+  backend_->wait_for_remote_writes();
   EXPECT_FALSE(backend_->own_mismatch());
   EXPECT_TRUE(has_received_the_data());
 }

@@ -58,11 +58,11 @@ TEST(Twin, DiffersInEveryByte) {
   HostMemory memory;
   std::vector<std::byte> original((std::size_t{1} << 20) + 13);  // more than one piece
   for (std::size_t i = 0; i < original.size(); ++i) original[i] = static_cast<std::byte>(i * 7);
-  std::vector<std::byte> twin(original.size());
-  const TwinSums sums = make_twin(memory, original, twin);
-  for (std::size_t i = 0; i < original.size(); ++i) ASSERT_EQ(twin[i], ~original[i]) << i;
+  std::vector<std::byte> complement(original.size());
+  const ComplementSums sums = make_complement(memory, original, complement);
+  for (std::size_t i = 0; i < original.size(); ++i) ASSERT_EQ(complement[i], ~original[i]) << i;
   EXPECT_EQ(sums.original, word_sum(original));
-  EXPECT_EQ(sums.twin, word_sum(twin));
+  EXPECT_EQ(sums.complement, word_sum(complement));
 }
 
 TEST(ReaderTask, ChecksTheFirstMessagesAndLaterSomeOfBothKinds) {

@@ -99,7 +99,7 @@ class Registering : public testing::Test {
 TEST_F(Registering, HostMemoryAsItsPages) {
   HostBuffers host;
   std::byte* const data = host.allocate(kBytes);
-  EXPECT_EQ(register_memory(settings(), host, data, kBytes).way, Way::kHost);
+  EXPECT_EQ(register_memory(settings(), host, data, kBytes).method, RegistrationMethod::kHost);
   EXPECT_EQ(fake_verbs_memory().pages_registered, 1);
   EXPECT_EQ(fake_verbs_memory().dma_bufs_registered, 0);
   fake_verbs_memory().pages_error = ENOMEM;
@@ -110,7 +110,7 @@ TEST_F(Registering, HostMemoryAsItsPages) {
 
 TEST_F(Registering, GpuMemoryByDmaBufFirst) {
   root_.write("sys/module/nvidia_peermem/version", "1");
-  EXPECT_EQ(registered().way, Way::kDmaBuf);
+  EXPECT_EQ(registered().method, RegistrationMethod::kDmaBuf);
   const auto& call = fake_verbs_memory().last;
   EXPECT_EQ(call.offset, kOffset);
   EXPECT_EQ(call.bytes, kBytes);
@@ -126,19 +126,19 @@ TEST_F(Registering, GpuMemoryByDmaBufFirst) {
 TEST_F(Registering, GpuMemoryByTheModuleWhereDmaBufFails) {
   root_.write("sys/module/nvidia_peermem/version", "1");
   gpu_.why_no_dma_buf_ = "an old driver";
-  EXPECT_EQ(registered().way, Way::kPeerMemory);
+  EXPECT_EQ(registered().method, RegistrationMethod::kPeerMemory);
   gpu_.why_no_dma_buf_ = "";
   for (const int error : {EOPNOTSUPP, EPROTONOSUPPORT, EINVAL}) {
     fake_verbs_memory().probe_error = error;
-    EXPECT_EQ(registered().way, Way::kPeerMemory) << error;
+    EXPECT_EQ(registered().method, RegistrationMethod::kPeerMemory) << error;
   }
   EXPECT_EQ(gpu_.file_, -1) << "nothing is exported for a device that takes none";
   fake_verbs_memory().probe_error = EBADF;
   fake_verbs_memory().dma_buf_error = EIO;
-  EXPECT_EQ(registered().way, Way::kPeerMemory);
+  EXPECT_EQ(registered().method, RegistrationMethod::kPeerMemory);
   EXPECT_FALSE(is_open(gpu_.file_));
   gpu_.why_no_export_ = "it will not";
-  EXPECT_EQ(registered().way, Way::kPeerMemory);
+  EXPECT_EQ(registered().method, RegistrationMethod::kPeerMemory);
 }
 
 TEST_F(Registering, EveryModuleThatLendsMemory) {
@@ -202,7 +202,7 @@ TEST_F(ByDataDirect, MemoryIsExportedOverPciExpress) {
   ASSERT_NE(library_, nullptr) << dlerror();
   {
     const Registration made = register_memory(direct(), gpu_, gpu_.allocate(kBytes), kBytes);
-    EXPECT_EQ(made.way, Way::kDataDirect);
+    EXPECT_EQ(made.method, RegistrationMethod::kDataDirect);
     ++fake_verbs_memory().regions;  // the library's own, which ibv_dereg_mr gives back
   }
   const auto asked = reinterpret_cast<FakeMlx5Registration (*)()>(dlsym(library_, "fake_mlx5_registered_last"))();
@@ -245,10 +245,10 @@ TEST_F(ByDataDirect, IsNotForHostMemory) {
 }
 
 TEST(NameOfAWay, IsWhatUsersKnowItBy) {
-  EXPECT_EQ(name(Way::kHost), "");
-  EXPECT_EQ(name(Way::kDmaBuf), "dma-buf");
-  EXPECT_EQ(name(Way::kPeerMemory), "nvidia-peermem");
-  EXPECT_EQ(name(Way::kDataDirect), "dma-buf and Data Direct");
+  EXPECT_EQ(name(RegistrationMethod::kHost), "");
+  EXPECT_EQ(name(RegistrationMethod::kDmaBuf), "dma-buf");
+  EXPECT_EQ(name(RegistrationMethod::kPeerMemory), "nvidia-peermem");
+  EXPECT_EQ(name(RegistrationMethod::kDataDirect), "dma-buf and Data Direct");
 }
 
 }  // namespace registration_test

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/backends/verbs/connector.h"
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 #include "fake_efa.h"
@@ -73,12 +73,12 @@ class SrdTest : public testing::Test {
     settings.transport = Transport::kSrd;
     device_ = open_device("rdmap0s6", 1);
     connection_ = open_connection(device_, settings);
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("here");
-    meeting.own.port = meeting.peer.port = device_.port;
-    meeting.agreed.has_global_route = true;
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = connection_->connect_info("here");
+    negotiated.own.port = negotiated.peer.port = device_.port;
+    negotiated.agreed.has_global_route = true;
     DirectConnector connector;
-    connection_->connect(connector, meeting, connection_->invite(connector, meeting));
+    connection_->connect(connector, negotiated, connection_->listen(connector, negotiated));
   }
 
   std::string refusal(Verb verb, Transport transport = Transport::kSrd) {
@@ -92,8 +92,8 @@ class SrdTest : public testing::Test {
     return "";
   }
 
-  static FlowSettings flow_of(Verb verb, std::int64_t post_list = 1) {
-    FlowSettings settings{.verb = verb, .transport = Transport::kSrd};
+  static RequestWindowSettings flow_of(Verb verb, std::int64_t post_list = 1) {
+    RequestWindowSettings settings{.verb = verb, .transport = Transport::kSrd};
     settings.options.depth = 16;
     settings.options.moderation = 1;
     settings.options.post_list = post_list;
@@ -102,13 +102,13 @@ class SrdTest : public testing::Test {
   }
 
   /// Each byte of `from_` to the same place in `into_`, or from there.
-  void exchange(Flow& flow) {
+  void exchange(RequestWindow& window) {
     std::iota(reinterpret_cast<unsigned char*>(from_.data()),
               reinterpret_cast<unsigned char*>(from_.data()) + kMessages, std::uint8_t{1});
     for (std::size_t i = 0; i < kMessages; ++i) {
-      flow.start({&from_[i], 1, 1, true}, {reinterpret_cast<std::uint64_t>(&into_[i]), 2});
+      window.start({&from_[i], 1, 1, true}, {reinterpret_cast<std::uint64_t>(&into_[i]), 2});
     }
-    flow.finish();
+    window.finish();
   }
 
   static constexpr std::size_t kMessages = 200;
@@ -126,10 +126,10 @@ TEST_F(SrdTest, HasWrittenEverythingWhenItIsFinished) {
       fake_verbs_queues() = {};
       into_.assign(kMessages, {});
       connect({.verb = Verb::kWrite, .queue_pairs = queue_pairs, .depth = 16});
-      Flow flow(*connection_, flow_of(Verb::kWrite, at_once));
-      exchange(flow);
+      RequestWindow window(*connection_, flow_of(Verb::kWrite, at_once));
+      exchange(window);
       EXPECT_EQ(into_, from_) << at_once << " at once on " << queue_pairs;
-      EXPECT_TRUE(flow.is_idle());
+      EXPECT_TRUE(window.is_idle());
     }
   }
 }
@@ -137,38 +137,38 @@ TEST_F(SrdTest, HasWrittenEverythingWhenItIsFinished) {
 TEST_F(SrdTest, FillsItsWindowAndNeverMore) {
   connect({.verb = Verb::kWrite, .depth = 16});
   fake_verbs_queues().queue_pairs.front().messages_per_poll = 1;
-  Flow flow(*connection_, flow_of(Verb::kWrite));
-  ASSERT_TRUE(flow.make_ready({from_.data(), 1, 1, true}, {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
-  flow.start_ready(1000);  // a request more than there is room for would be refused
+  RequestWindow window(*connection_, flow_of(Verb::kWrite));
+  ASSERT_TRUE(window.make_ready({from_.data(), 1, 1, true}, {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
+  window.start_ready(1000);  // a request more than there is room for would be refused
   EXPECT_EQ(fake_verbs_queues().queue_pairs.front().waiting.size(), 15U) << "and one is held back";
-  flow.finish();
+  window.finish();
   EXPECT_EQ(fake_verbs_queues().queue_pairs.front().carried_out, 1000U);
 }
 
 TEST_F(SrdTest, ReadsInAnyOrder) {
   connect({.verb = Verb::kRead, .depth = 16});
-  Flow flow(*connection_, flow_of(Verb::kRead));
+  RequestWindow window(*connection_, flow_of(Verb::kRead));
   std::swap(from_, into_);
-  exchange(flow);
+  exchange(window);
   EXPECT_EQ(into_, std::vector<std::byte>(kMessages)) << "what is read";
   EXPECT_EQ(from_, into_);
 }
 
 TEST_F(SrdTest, SendsWaitForReceives) {
   connect({.verb = Verb::kSend, .depth = 16, .receive_depth = 4, .inline_bytes = 236});
-  FlowSettings settings = flow_of(Verb::kSend);
+  RequestWindowSettings settings = flow_of(Verb::kSend);
   settings.receive_depth = 4;
   settings.inline_bytes = connection_->inline_bytes();
   EXPECT_EQ(settings.inline_bytes, 32U) << "the most that EFA grants";
-  Flow flow(*connection_, settings);
-  flow.receive_into({into_.data(), 1, 1, true});
+  RequestWindow window(*connection_, settings);
+  window.receive_into({into_.data(), 1, 1, true});
   for (std::size_t i = 0; i < kMessages; ++i) {
-    flow.start({&from_[i], 1, 1, true}, {});
-    flow.expect();
+    window.start({&from_[i], 1, 1, true}, {});
+    window.expect();
   }
-  flow.finish();
-  EXPECT_EQ(flow.lost(), 0U);
-  EXPECT_EQ(fake_verbs_queues().queue_pairs.at(connection_->introduction("").queue_pairs.front() - 1).carried_out,
+  window.finish();
+  EXPECT_EQ(window.lost(), 0U);
+  EXPECT_EQ(fake_verbs_queues().queue_pairs.at(connection_->connect_info("").queue_pairs.front() - 1).carried_out,
             kMessages);
 }
 

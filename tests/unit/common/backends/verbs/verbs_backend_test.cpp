@@ -38,9 +38,9 @@ class AskedMemory final : public Memory {
     ++asked;
     host_.set(buffer, byte);
   }
-  void fill(std::span<std::byte> /*buffer*/, const PatternTable& /*table*/, PatternPlace /*place*/) override {}
+  void fill(std::span<std::byte> /*buffer*/, const PatternTable& /*table*/, PatternPosition /*place*/) override {}
   [[nodiscard]] std::optional<Mismatch> check(std::span<const std::byte> /*buffer*/, const PatternTable& /*table*/,
-                                              PatternPlace /*place*/) override {
+                                              PatternPosition /*place*/) override {
     return std::nullopt;
   }
   void copy_to_host(std::span<const std::byte> from, std::byte* into) override {
@@ -73,7 +73,7 @@ class Exchange {
 
 /// One rank: its connection, its buffers and its counters.
 struct Rank {
-  Rank(const FlowSettings& settings, int queue_pairs, VerbsBackend::Exchange exchange)
+  Rank(const RequestWindowSettings& settings, int queue_pairs, VerbsBackend::Exchange exchange)
       : connection(queue_pairs),
         backend(
             connection, settings, [this] { ++barriers; }, std::move(exchange)) {}
@@ -90,14 +90,14 @@ struct Rank {
 
 class BackendPair : public testing::Test {
  protected:
-  static FlowSettings settings_of(Verb verb) {
-    FlowSettings settings{.verb = verb};
+  static RequestWindowSettings settings_of(Verb verb) {
+    RequestWindowSettings settings{.verb = verb};
     settings.options.stall_timeout = 5;
     if (verb == Verb::kSend) settings.receive_depth = 64;
     return settings;
   }
 
-  void open(const FlowSettings& settings, int queue_pairs = 1) {
+  void open(const RequestWindowSettings& settings, int queue_pairs = 1) {
     first_ = std::make_unique<Rank>(settings, queue_pairs, exchange_.of(0));
     second_ = std::make_unique<Rank>(settings, queue_pairs, exchange_.of(1));
     FakeConnection::connect(first_->connection, second_->connection);
@@ -118,9 +118,9 @@ class BackendPair : public testing::Test {
     }
   }
 
-  void settle() {
-    std::thread second([this] { second_->backend.settle(); });
-    first_->backend.settle();
+  void wait_for_remote_writes() {
+    std::thread second([this] { second_->backend.wait_for_remote_writes(); });
+    first_->backend.wait_for_remote_writes();
     second.join();
   }
 
@@ -173,7 +173,7 @@ TEST_F(BackendPair, ReadsFromTheOthersSendBuffer) {
 }
 
 TEST_F(BackendPair, GoesToEachPlaceHoweverOftenInARow) {
-  FlowSettings settings = settings_of(Verb::kRead);
+  RequestWindowSettings settings = settings_of(Verb::kRead);
   settings.latency = true;
   open(settings);
   for (const std::size_t place : {0, 0, 64, 64, 0, 128}) {
@@ -189,12 +189,12 @@ TEST_F(BackendPair, GoesToEachPlaceHoweverOftenInARow) {
 
 TEST_F(BackendPair, CountsAtomicsExactlyOnEveryQueuePair) {
   for (const AtomicKind kind : {AtomicKind::kFetchAndAdd, AtomicKind::kCompareAndSwap}) {
-    FlowSettings settings = settings_of(Verb::kAtomic);
+    RequestWindowSettings settings = settings_of(Verb::kAtomic);
     settings.options.atomic = kind;
     open(settings, 3);
     for (int round = 0; round < 2; ++round) {
       stream(10);
-      settle();
+      wait_for_remote_writes();
       EXPECT_FALSE(second_->backend.own_mismatch());
       EXPECT_FALSE(first_->backend.own_mismatch());
       prepare();
@@ -205,7 +205,7 @@ TEST_F(BackendPair, CountsAtomicsExactlyOnEveryQueuePair) {
 TEST_F(BackendPair, AsksTheMemoryForCounters) {
   open(settings_of(Verb::kAtomic), 3);
   EXPECT_EQ(second_->memory.asked, 1);  // to clear them
-  settle();
+  wait_for_remote_writes();
   (void)second_->backend.own_mismatch();
   EXPECT_EQ(second_->memory.asked, 2);
 }
@@ -213,7 +213,7 @@ TEST_F(BackendPair, AsksTheMemoryForCounters) {
 TEST_F(BackendPair, NamesACounterThatIsWrong) {
   open(settings_of(Verb::kAtomic), 3);
   stream(10);
-  settle();
+  wait_for_remote_writes();
   second_->counters[kCounterStride] = std::byte{1};  // of the second queue pair, which had 3
   const auto wrong = second_->backend.own_mismatch();
   ASSERT_TRUE(wrong);
@@ -232,7 +232,7 @@ TEST_F(BackendPair, SeesAWriteByItsLastByteAndLeavesTheDataWhole) {
     EXPECT_EQ(second_->received.back(), std::byte{pattern::kPoisonByte});  // ready for the next
     first_->backend.recv(first_->received.data(), kBytes, DataType::kInt8, 1);
   }
-  settle();
+  wait_for_remote_writes();
   EXPECT_EQ(first_->received, second_->sent);
   EXPECT_EQ(second_->received, first_->sent);
 }
@@ -252,7 +252,7 @@ TEST_F(BackendPair, GivesUpOnAWriteThatDoesNotCome) {
 }
 
 TEST_F(BackendPair, AnswersASendWithAnother) {
-  FlowSettings settings = settings_of(Verb::kSend);
+  RequestWindowSettings settings = settings_of(Verb::kSend);
   settings.latency = true;
   open(settings);
   for (int i = 0; i < 200; ++i) {
@@ -268,12 +268,12 @@ TEST_F(BackendPair, AnswersASendWithAnother) {
 TEST_F(BackendPair, WaitsForTheOtherRankBeforeAndAfterOperations) {
   open(settings_of(Verb::kWrite));
   EXPECT_EQ(first_->barriers, 1);
-  settle();
+  wait_for_remote_writes();
   EXPECT_EQ(first_->barriers, 2);
 }
 
 TEST_F(BackendPair, SendsShortMessagesInline) {
-  FlowSettings settings = settings_of(Verb::kWrite);
+  RequestWindowSettings settings = settings_of(Verb::kWrite);
   settings.inline_bytes = 100;
   open(settings);
   for (const std::size_t bytes : {100, 101}) {
@@ -297,15 +297,15 @@ TEST_F(BackendPair, FindsTheBlocksAgainForEveryVisit) {
 }
 
 TEST_F(BackendPair, TakesItsCompletionsWhileItWaitsForTheAnswer) {
-  FlowSettings settings = settings_of(Verb::kWrite);
+  RequestWindowSettings settings = settings_of(Verb::kWrite);
   settings.latency = true;
   open(settings);
   first_->backend.send(first_->sent.data(), kBytes, DataType::kInt8, 1);
-  EXPECT_FALSE(first_->backend.flow().is_idle());
+  EXPECT_FALSE(first_->backend.window().is_idle());
   first_->connection.before_poll = [this] { second_->backend.send(second_->sent.data(), kBytes, DataType::kInt8, 0); };
   first_->backend.recv(first_->received.data(), kBytes, DataType::kInt8, 1);
   EXPECT_EQ(first_->connection.polls, 1);
-  EXPECT_TRUE(first_->backend.flow().is_idle());
+  EXPECT_TRUE(first_->backend.window().is_idle());
 }
 
 /// Memory that is given back may be handed out again at the same place, for which another key is right then.
@@ -349,29 +349,29 @@ TEST(UnequalQueuePairs, AreNamedByTheirSharesOnceTheyCanBeCompared) {
 }
 
 TEST(RouteDetails, HaveTheTrafficClassOnRoceAndWhatIsNotTheDefault) {
-  Meeting meeting;
-  EXPECT_EQ(route_details(meeting), "");
-  meeting.own.port.ethernet = true;
-  meeting.agreed.has_global_route = true;
-  EXPECT_EQ(route_details(meeting), ", traffic class 0") << "and a global route header as always on RoCE";
-  meeting.by_rdma_cm = true;
-  EXPECT_EQ(route_details(meeting), ", rdma_cm's default traffic class");
-  meeting.by_rdma_cm = false;
-  meeting.own.port.ethernet = false;
-  meeting.agreed.partitions = {1, 2, 0x8012};
-  meeting.service_level = 3;
-  meeting.traffic_class = 106;
-  meeting.flow_labels = {1, 2};
-  EXPECT_EQ(route_details(meeting),
+  NegotiatedSettings negotiated;
+  EXPECT_EQ(route_details(negotiated), "");
+  negotiated.own.port.ethernet = true;
+  negotiated.agreed.has_global_route = true;
+  EXPECT_EQ(route_details(negotiated), ", traffic class 0") << "and a global route header as always on RoCE";
+  negotiated.by_rdma_cm = true;
+  EXPECT_EQ(route_details(negotiated), ", rdma_cm's default traffic class");
+  negotiated.by_rdma_cm = false;
+  negotiated.own.port.ethernet = false;
+  negotiated.agreed.partitions = {1, 2, 0x8012};
+  negotiated.service_level = 3;
+  negotiated.traffic_class = 106;
+  negotiated.flow_labels = {1, 2};
+  EXPECT_EQ(route_details(negotiated),
             ", partition 0x8012 (indices 1 and 2), global route header, service level 3, "
             "traffic class 106, flow labels 1 2");
 }
 
 TEST(RouteDetails, SayWhenAndHowOftenPacketsAreSentAgainIfNotAsUsual) {
   const auto details = [](int timeout, int retries) {
-    Meeting meeting;
-    meeting.retransmission = {timeout, retries};
-    return route_details(meeting);
+    NegotiatedSettings negotiated;
+    negotiated.retransmission = {timeout, retries};
+    return route_details(negotiated);
   };
   EXPECT_EQ(details(14, 7), "");
   EXPECT_EQ(details(16, 7), ", acknowledgement timeout 268 ms");

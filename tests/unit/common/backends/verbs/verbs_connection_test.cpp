@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/backends/verbs/connector.h"
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/error.h"
 #include "fake_verbs_devices.h"
@@ -58,20 +58,20 @@ class VerbsConnectionTest : public testing::Test {
   /// Queue pairs that are each connected to itself.
   std::unique_ptr<VerbsConnection> connect() {
     auto made = std::make_unique<VerbsConnection>(device_, settings_);
-    Meeting meeting;
-    meeting.own = meeting.peer = made->introduction("here");
-    meeting.agreed.mtu = 4096;
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = made->connect_info("here");
+    negotiated.agreed.mtu = 4096;
     DirectConnector connector;
-    made->connect(connector, meeting, "");
+    made->connect(connector, negotiated, "");
     return made;
   }
 
   /// Writes so many messages; returns the polls from then on.
   std::uint64_t polls_of(int messages) {
-    FlowSettings settings{.verb = Verb::kWrite};
-    Flow flow(*connection_, settings);
-    for (int i = 0; i < messages; ++i) flow.start(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2});
-    flow.finish();
+    RequestWindowSettings settings{.verb = Verb::kWrite};
+    RequestWindow window(*connection_, settings);
+    for (int i = 0; i < messages; ++i) window.start(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2});
+    window.finish();
     return fake_verbs_queues().polls;
   }
 
@@ -115,23 +115,23 @@ TEST_F(VerbsConnectionTest, IsConnectedAsWasAgreed) {
   forget();
   settings_.queue_pairs = 3;
   VerbsConnection connection(device_, settings_);
-  Meeting meeting;
-  meeting.own = meeting.peer = connection.introduction("here");
-  meeting.agreed.mtu = 1024;
-  meeting.agreed.partitions = {2, 5, 0x8012};
-  meeting.agreed.has_global_route = true;
-  meeting.traffic_class = 106;
-  meeting.flow_labels = {7, 8};
-  meeting.retransmission = {20, 3};
+  NegotiatedSettings negotiated;
+  negotiated.own = negotiated.peer = connection.connect_info("here");
+  negotiated.agreed.mtu = 1024;
+  negotiated.agreed.partitions = {2, 5, 0x8012};
+  negotiated.agreed.has_global_route = true;
+  negotiated.traffic_class = 106;
+  negotiated.flow_labels = {7, 8};
+  negotiated.retransmission = {20, 3};
   DirectConnector connector;
-  connection.connect(connector, meeting, "");
+  connection.connect(connector, negotiated, "");
   std::vector<std::uint32_t> labels;
   for (const FakeQueuePair& one : fake_verbs_queues().queue_pairs) {
     EXPECT_EQ(one.changes.at(0).attributes.pkey_index, 5) << "the second rank's";
-    const ibv_ah_attr& way = one.changes.at(1).attributes.ah_attr;
-    EXPECT_EQ(way.is_global, 1);
-    EXPECT_EQ(way.grh.traffic_class, 106);
-    labels.push_back(way.grh.flow_label);
+    const ibv_ah_attr& method = one.changes.at(1).attributes.ah_attr;
+    EXPECT_EQ(method.is_global, 1);
+    EXPECT_EQ(method.grh.traffic_class, 106);
+    labels.push_back(method.grh.flow_label);
     EXPECT_EQ(one.changes.at(2).attributes.timeout, 20);
     EXPECT_EQ(one.changes.at(2).attributes.retry_cnt, 3);
   }
@@ -191,16 +191,16 @@ TEST_F(VerbsConnectionTest, CarriesTheSumOfItsQueuePairsWhereOneIsSlow) {
     const std::unique_ptr<VerbsConnection> eight = connect();
     for (FakeQueuePair& one : fake_verbs_queues().queue_pairs) one.messages_per_poll = 1;
     fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.1;
-    FlowSettings settings{.verb = Verb::kWrite};
+    RequestWindowSettings settings{.verb = Verb::kWrite};
     settings.options.post_list = at_once;
     settings.options.stall_timeout = 0;
-    Flow flow(*eight, settings);
-    ASSERT_TRUE(flow.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
+    RequestWindow window(*eight, settings);
+    ASSERT_TRUE(window.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
     const auto rate_of = [&](int windows) {
       const std::uint64_t before = fake_verbs_queues().polls;
-      for (int window = 0; window < windows; ++window) {
-        flow.start_ready(kMessages);
-        flow.finish();
+      for (int each = 0; each < windows; ++each) {
+        window.start_ready(kMessages);
+        window.finish();
       }
       return static_cast<double>(windows) * kMessages / static_cast<double>(fake_verbs_queues().polls - before);
     };
@@ -221,14 +221,14 @@ TEST_F(VerbsConnectionTest, CarriesNearlyTheSumInSmallWindows) {
   for (FakeQueuePair& one : fake_verbs_queues().queue_pairs) one.messages_per_poll = 0.01;
   fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.001;
   const ClockOfPolls clock;
-  FlowSettings settings{.verb = Verb::kWrite};
+  RequestWindowSettings settings{.verb = Verb::kWrite};
   settings.options.stall_timeout = 0;
-  Flow flow(*eight, settings);
-  ASSERT_TRUE(flow.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
+  RequestWindow window(*eight, settings);
+  ASSERT_TRUE(window.make_ready(from(), {reinterpret_cast<std::uint64_t>(into_.data()), 2}));
   const auto polls_of_window = [&](std::uint64_t messages) {
     const std::uint64_t before = fake_verbs_queues().polls;
-    flow.start_ready(messages);
-    flow.finish();
+    window.start_ready(messages);
+    window.finish();
     return static_cast<double>(fake_verbs_queues().polls - before);
   };
   EXPECT_GE(polls_of_window(30), 2000) << "two of the slow one, which nobody knows yet";
@@ -236,7 +236,7 @@ TEST_F(VerbsConnectionTest, CarriesNearlyTheSumInSmallWindows) {
   EXPECT_LE(polls_of_window(30), 1100) << "one of the slow one";
   EXPECT_LE(polls_of_window(200), 1.2 * 200 / 0.071);
   fake_verbs_queues().queue_pairs[3].messages_per_poll = 0.01;
-  for (int window = 0; window < 5; ++window) (void)polls_of_window(200);
+  for (int each = 0; each < 5; ++each) (void)polls_of_window(200);
   EXPECT_LE(polls_of_window(200), 1.1 * 200 / 0.08) << "it has come back";
 }
 
@@ -277,11 +277,11 @@ TEST_F(VerbsConnectionTest, ReportsTheErrorOfARequest) {
 
 TEST_F(VerbsConnectionTest, NamesTheOtherEndByItsRankToo) {
   const auto diagnosis_with = [this](int rank) {
-    Meeting meeting;
-    meeting.own = meeting.peer = connection_->introduction("there");
-    meeting.peer.rank = rank;
+    NegotiatedSettings negotiated;
+    negotiated.own = negotiated.peer = connection_->connect_info("there");
+    negotiated.peer.rank = rank;
     DirectConnector connector;
-    connection_->connect(connector, meeting, "");
+    connection_->connect(connector, negotiated, "");
     return connection_->diagnosis();
   };
   EXPECT_NE(diagnosis_with(-1).find(" of host there, queue pair 0x1; "), std::string::npos) << "where it is not told";

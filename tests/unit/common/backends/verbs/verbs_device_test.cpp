@@ -321,7 +321,7 @@ TEST_F(OpenDeviceTest, GivesAPortAMomentToShowThatItWentDown) {
   const OpenDevice opened = open_device("", 0);
   {
     const ScriptedClock clock;
-    EXPECT_EQ(settled_state(opened), IBV_PORT_ACTIVE);
+    EXPECT_EQ(stable_state(opened), IBV_PORT_ACTIVE);
     EXPECT_NEAR(clock.slept(), 0.5, 0.011) << "it stayed up";
   }
   {
@@ -329,11 +329,11 @@ TEST_F(OpenDeviceTest, GivesAPortAMomentToShowThatItWentDown) {
     clock.when_sleeping([&](fabricbench::Seconds) {
       if (clock.slept() >= 0.25) device.ports[0].state = IBV_PORT_DOWN;
     });
-    EXPECT_EQ(settled_state(opened), IBV_PORT_DOWN);
+    EXPECT_EQ(stable_state(opened), IBV_PORT_DOWN);
     EXPECT_NEAR(clock.slept(), 0.26, 0.011) << "no longer than that took";
   }
   const ScriptedClock clock;
-  EXPECT_EQ(settled_state(opened), IBV_PORT_DOWN);
+  EXPECT_EQ(stable_state(opened), IBV_PORT_DOWN);
   EXPECT_EQ(clock.slept(), 0) << "it is down already";
 }
 

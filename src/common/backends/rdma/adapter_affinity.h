@@ -21,7 +21,7 @@ enum class Move {
 };
 
 /// One rank and its device.
-struct AdapterPlace {
+struct AdapterAffinity {
   int rank = 0;
   std::string host;
   std::string device;
@@ -35,14 +35,14 @@ struct AdapterPlace {
 
 /// Such as `mlx5_0 on NUMA node 1, PCIe 32 GT/s x16; threads and host buffers moved there`. Ranks with the same text
 /// share a line of the banner.
-[[nodiscard]] std::string text_of(const AdapterPlace& place);
+[[nodiscard]] std::string text_of(const AdapterAffinity& place);
 
 /// What makes this rank slow, a sentence each, with rank, host and remedy: a PCI Express link below what the device can
 /// do or above it, and a rank that its launcher has bound to other NUMA nodes.
-[[nodiscard]] std::vector<std::string> warnings_of(const AdapterPlace& place);
+[[nodiscard]] std::vector<std::string> warnings_of(const AdapterAffinity& place);
 
 /// A process that stays near its device while this lives.
-struct Settlement {
+struct ProcessBinding {
   std::unique_ptr<host::NearNode> near{};
   std::vector<std::string> notices{};  ///< the same on every process
 };
@@ -50,7 +50,7 @@ struct Settlement {
 /// Moves this process's threads and memory as --numa says, but never to processors on which its launcher does not let
 /// it run. `device`: empty if the process uses none. Collective over the job. Throws UsageError, the same on every
 /// process, for a node that a host does not have.
-[[nodiscard]] Settlement settle_near(const mpi::Communicator& job, const std::string& host, const std::string& device,
-                                     const RdmaOptions& options);
+[[nodiscard]] ProcessBinding bind_near_device(const mpi::Communicator& job, const std::string& host,
+                                              const std::string& device, const RdmaOptions& options);
 
 }  // namespace fabricbench

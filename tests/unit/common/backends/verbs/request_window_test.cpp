@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/core/error.h"
 #include "fake_connection.h"
 #include "scripted_clock.h"
@@ -23,30 +23,30 @@ namespace verbs_flow_test {
 constexpr Seconds kLimit = 5;
 constexpr int kPollsPerLook = 1000;  // at the clock
 
-FlowSettings writes(std::int64_t depth, std::int64_t moderation = 1) {
-  FlowSettings settings{.verb = Verb::kWrite};
+RequestWindowSettings writes(std::int64_t depth, std::int64_t moderation = 1) {
+  RequestWindowSettings settings{.verb = Verb::kWrite};
   settings.options.depth = depth;
   settings.options.moderation = moderation;
   settings.options.stall_timeout = kLimit;
   return settings;
 }
 
-FlowSettings sends(std::int64_t receive_depth) {
-  FlowSettings settings = writes(8);
+RequestWindowSettings sends(std::int64_t receive_depth) {
+  RequestWindowSettings settings = writes(8);
   settings.verb = Verb::kSend;
   settings.receive_depth = receive_depth;
   return settings;
 }
 
-FlowSettings datagrams(std::int64_t receive_depth) {
-  FlowSettings settings = sends(receive_depth);
+RequestWindowSettings datagrams(std::int64_t receive_depth) {
+  RequestWindowSettings settings = sends(receive_depth);
   settings.transport = Transport::kUd;
   settings.datagram_patience = kLimit;
   return settings;
 }
 
-void start(Flow& flow, int messages) {
-  for (int i = 0; i < messages; ++i) flow.start({nullptr, 64, 1}, {0, 2});
+void start(RequestWindow& window, int messages) {
+  for (int i = 0; i < messages; ++i) window.start({nullptr, 64, 1}, {0, 2});
 }
 
 std::vector<int> signaled_of(const FakeConnection& connection) {
@@ -64,9 +64,9 @@ std::vector<int> signaled_of(const FakeConnection& connection) {
 TEST(FlowWindow, NeverHasMoreRequestsUnderWayThanItsDepth) {
   for (const std::int64_t depth : {1, 2, 7, 128}) {
     FakeConnection connection;
-    Flow flow(connection, writes(depth));
-    start(flow, 500);
-    flow.finish();
+    RequestWindow window(connection, writes(depth));
+    start(window, 500);
+    window.finish();
     EXPECT_EQ(connection.most_under_way, depth);
     EXPECT_EQ(connection.posts.size(), 500U);
   }
@@ -75,47 +75,47 @@ TEST(FlowWindow, NeverHasMoreRequestsUnderWayThanItsDepth) {
 TEST(FlowWindow, IsKeptFullWhereCompletionsComeOneByOne) {
   FakeConnection connection;
   connection.polled_at_once = 1;
-  Flow flow(connection, writes(16));
-  start(flow, 100);
+  RequestWindow window(connection, writes(16));
+  start(window, 100);
   EXPECT_EQ(connection.polls, 100 - 16) << "one for each message once the window is full";
-  flow.finish();
+  window.finish();
 }
 
 TEST(FlowWindow, HoldsBackTheLastRequestUntilItIsFinished) {
   FakeConnection connection;
-  Flow flow(connection, writes(16));
-  start(flow, 3);
+  RequestWindow window(connection, writes(16));
+  start(window, 3);
   EXPECT_EQ(connection.posts.size(), 2U);
-  flow.flush();
+  window.flush();
   EXPECT_EQ(connection.posts.size(), 3U);
 }
 
 TEST(FlowModeration, SignalsEverySoManythAndTheLast) {
   FakeConnection connection;
-  Flow flow(connection, writes(16, 4));
-  start(flow, 10);
-  flow.finish();
+  RequestWindow window(connection, writes(16, 4));
+  start(window, 10);
+  window.finish();
   EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 8, 10}));
-  start(flow, 4);  // counted from the last one
-  flow.finish();
+  start(window, 4);  // counted from the last one
+  window.finish();
   EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 8, 10, 14}));
 }
 
 TEST(FlowModeration, IsAtMostHalfOfTheDepthSoThatTheQueueDoesNotRunDry) {
   FakeConnection connection;
-  Flow flow(connection, writes(8, 100));
-  start(flow, 40);
-  flow.finish();
+  RequestWindow window(connection, writes(8, 100));
+  start(window, 40);
+  window.finish();
   EXPECT_EQ(signaled_of(connection).front(), 4);
   EXPECT_LE(connection.most_under_way, 8);
 }
 
 TEST(FlowModeration, IsThatOfTheSizeWhicheverCameBefore) {
   FakeConnection connection;
-  Flow flow(connection, writes(8, 0));
+  RequestWindow window(connection, writes(8, 0));
   const auto begin = [&](std::uint32_t bytes, int messages) {
-    for (int i = 0; i < messages; ++i) flow.start({nullptr, bytes, 1}, {0, 2});
-    flow.finish();
+    for (int i = 0; i < messages; ++i) window.start({nullptr, bytes, 1}, {0, 2});
+    window.finish();
   };
   begin(8192, 5);  // half of the depth, and the last
   EXPECT_EQ(signaled_of(connection), (std::vector<int>{4, 5}));
@@ -134,11 +134,11 @@ TEST(FlowModeration, IsPerftestsWhereNobodyAsked) {
 
 TEST(FlowPostList, HandsRequestsOverTogether) {
   FakeConnection connection;
-  FlowSettings settings = writes(16);
+  RequestWindowSettings settings = writes(16);
   settings.options.post_list = 4;
-  Flow flow(connection, settings);
-  start(flow, 10);
-  flow.finish();
+  RequestWindow window(connection, settings);
+  start(window, 10);
+  window.finish();
   std::vector<std::size_t> sizes;
   for (const auto& post : connection.posts) sizes.push_back(post.requests.size());
   EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 4, 2}));
@@ -146,31 +146,31 @@ TEST(FlowPostList, HandsRequestsOverTogether) {
 
 TEST(FlowQueuePairs, TakeTurns) {
   FakeConnection connection(3);
-  Flow flow(connection, writes(4));
-  start(flow, 8);
-  flow.finish();
+  RequestWindow window(connection, writes(4));
+  start(window, 8);
+  window.finish();
   std::vector<int> counts(3);
   for (const auto& post : connection.posts) counts[static_cast<std::size_t>(post.queue_pair)] += 1;
   EXPECT_EQ(counts, (std::vector<int>{3, 3, 2}));
-  EXPECT_EQ(flow.take_started(), (std::vector<std::uint64_t>{3, 3, 2}));
-  EXPECT_EQ(flow.take_started(), (std::vector<std::uint64_t>{0, 0, 0}));
+  EXPECT_EQ(window.take_started(), (std::vector<std::uint64_t>{3, 3, 2}));
+  EXPECT_EQ(window.take_started(), (std::vector<std::uint64_t>{0, 0, 0}));
 }
 
 TEST(FlowQueuePairs, ArePassedOverWhileTheyHaveNoRoom) {
   FakeConnection connection(3);
   connection.completes = [](int queue_pair) { return queue_pair != 1; };
-  Flow flow(connection, writes(4));
-  start(flow, 100);
-  EXPECT_EQ(flow.completed().at(1), 0U);
+  RequestWindow window(connection, writes(4));
+  start(window, 100);
+  EXPECT_EQ(window.completed().at(1), 0U);
   connection.completes = [](int) { return true; };
-  flow.finish();
-  const std::vector<std::uint64_t> completed = flow.completed();
+  window.finish();
+  const std::vector<std::uint64_t> completed = window.completed();
   EXPECT_EQ(completed.at(1), 4U) << "its depth";
   EXPECT_EQ(completed.at(0) + completed.at(2), 96U);
 }
 
-FlowSettings one_at_a_time(Verb verb) {
-  FlowSettings settings = writes(2);
+RequestWindowSettings one_at_a_time(Verb verb) {
+  RequestWindowSettings settings = writes(2);
   settings.verb = verb;
   settings.latency = true;
   return settings;
@@ -178,13 +178,13 @@ FlowSettings one_at_a_time(Verb verb) {
 
 TEST(FlowReady, IsTheSameRequestUnderTheNextNumber) {
   FakeConnection connection;
-  Flow flow(connection, one_at_a_time(Verb::kRead));
-  ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+  RequestWindow window(connection, one_at_a_time(Verb::kRead));
+  ASSERT_TRUE(window.make_ready({nullptr, 64, 1}, {0, 2}));
   EXPECT_TRUE(connection.posts.empty());
   for (int i = 0; i < 3; ++i) {
-    flow.start_ready(1);
-    EXPECT_FALSE(flow.is_idle());
-    flow.finish();
+    window.start_ready(1);
+    EXPECT_FALSE(window.is_idle());
+    window.finish();
   }
   ASSERT_EQ(connection.posts.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -194,14 +194,14 @@ TEST(FlowReady, IsTheSameRequestUnderTheNextNumber) {
     EXPECT_EQ(request.remote.key, 2U);
     EXPECT_TRUE(request.signaled);
   }
-  EXPECT_EQ(flow.take_started(), (std::vector<std::uint64_t>{3}));
+  EXPECT_EQ(window.take_started(), (std::vector<std::uint64_t>{3}));
 }
 
 TEST(FlowReady, WaitsForRoom) {
   FakeConnection connection;
-  Flow flow(connection, one_at_a_time(Verb::kRead));
-  ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
-  flow.start_ready(5);
+  RequestWindow window(connection, one_at_a_time(Verb::kRead));
+  ASSERT_TRUE(window.make_ready({nullptr, 64, 1}, {0, 2}));
+  window.start_ready(5);
   EXPECT_EQ(connection.posts.size(), 5U);
   EXPECT_EQ(connection.most_under_way, 1);
 }
@@ -211,16 +211,16 @@ TEST(FlowReady, IsSignaledLikeAnyRequest) {
     std::vector<std::vector<int>> signaled;
     for (const bool ready : {false, true}) {
       FakeConnection connection;
-      FlowSettings settings = writes(16, 4);
+      RequestWindowSettings settings = writes(16, 4);
       settings.options.post_list = at_once;
-      Flow flow(connection, settings);
+      RequestWindow window(connection, settings);
       if (ready) {
-        ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
-        flow.start_ready(100);
+        ASSERT_TRUE(window.make_ready({nullptr, 64, 1}, {0, 2}));
+        window.start_ready(100);
       } else {
-        start(flow, 100);
+        start(window, 100);
       }
-      flow.finish();
+      window.finish();
       EXPECT_LE(connection.most_under_way, 16);
       signaled.push_back(signaled_of(connection));
     }
@@ -231,13 +231,13 @@ TEST(FlowReady, IsSignaledLikeAnyRequest) {
 
 TEST(FlowReady, GivesWayToARequestOfAnotherPlace) {
   FakeConnection connection;
-  Flow flow(connection, writes(16));
-  ASSERT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
-  flow.start_ready(3);
-  flow.start({nullptr, 8, 1}, {0, 2});
-  ASSERT_TRUE(flow.make_ready({nullptr, 32, 1}, {0, 2}));
-  flow.start_ready(2);
-  flow.finish();
+  RequestWindow window(connection, writes(16));
+  ASSERT_TRUE(window.make_ready({nullptr, 64, 1}, {0, 2}));
+  window.start_ready(3);
+  window.start({nullptr, 8, 1}, {0, 2});
+  ASSERT_TRUE(window.make_ready({nullptr, 32, 1}, {0, 2}));
+  window.start_ready(2);
+  window.finish();
   std::vector<std::uint32_t> sizes;
   for (const auto& post : connection.posts) sizes.push_back(post.requests.front().local.bytes);
   EXPECT_EQ(sizes, (std::vector<std::uint32_t>{64, 64, 64, 8, 32, 32}));
@@ -246,14 +246,14 @@ TEST(FlowReady, GivesWayToARequestOfAnotherPlace) {
 /// The requests of a stream of messages that may be spread, by queue pair, in the order of their posting.
 std::vector<std::vector<Request>> spread_out(std::uint32_t bytes, std::int64_t post_list, int queue_pairs) {
   FakeConnection connection(queue_pairs);
-  FlowSettings settings = writes(128);
+  RequestWindowSettings settings = writes(128);
   settings.options.post_list = post_list;
-  Flow flow(connection, settings);
+  RequestWindow window(connection, settings);
   std::vector<std::byte> own(static_cast<std::size_t>(queue_pairs) * kSpread);
-  flow.spread_over({own.data(), static_cast<std::uint32_t>(own.size()), 7}, {1 << 20, 8});
-  EXPECT_TRUE(flow.make_ready({nullptr, bytes, 1}, {64, 2}));
-  flow.start_ready(400);
-  flow.finish();
+  window.spread_over({own.data(), static_cast<std::uint32_t>(own.size()), 7}, {1 << 20, 8});
+  EXPECT_TRUE(window.make_ready({nullptr, bytes, 1}, {64, 2}));
+  window.start_ready(400);
+  window.finish();
   std::vector<std::vector<Request>> found(static_cast<std::size_t>(queue_pairs));
   for (const auto& post : connection.posts) {
     std::vector<Request>& of_one = found.at(static_cast<std::size_t>(post.queue_pair));
@@ -309,37 +309,37 @@ TEST(FlowSpread, IsNotForMessagesLargerThanAPage) {
 }
 
 TEST(FlowReady, IsRefusedWhereMoreChangesThanTheNumber) {
-  FlowSettings swaps = one_at_a_time(Verb::kAtomic);
+  RequestWindowSettings swaps = one_at_a_time(Verb::kAtomic);
   swaps.options.atomic = AtomicKind::kCompareAndSwap;
-  FlowSettings numbered = one_at_a_time(Verb::kSend);
+  RequestWindowSettings numbered = one_at_a_time(Verb::kSend);
   numbered.transport = Transport::kUd;
-  FlowSettings immediate = one_at_a_time(Verb::kWrite);
+  RequestWindowSettings immediate = one_at_a_time(Verb::kWrite);
   immediate.options.write_with_immediate = true;
-  for (const FlowSettings& settings : {swaps, numbered, immediate}) {
+  for (const RequestWindowSettings& settings : {swaps, numbered, immediate}) {
     FakeConnection connection;
-    Flow flow(connection, settings);
-    EXPECT_FALSE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
+    RequestWindow window(connection, settings);
+    EXPECT_FALSE(window.make_ready({nullptr, 64, 1}, {0, 2}));
   }
 }
 
 /// When messages of 64 bytes started under a limit of 64,000 bytes per second: one each millisecond.
-std::vector<double> starts_at_pace(FlowSettings settings, bool ready, int messages) {
+std::vector<double> starts_at_pace(RequestWindowSettings settings, bool ready, int messages) {
   const ScriptedClock clock(1000, 1e-5);
   FakeConnection connection;
   settings.options.rate_limit = 64e3;
-  Flow flow(connection, settings);
+  RequestWindow window(connection, settings);
   std::vector<double> starts;
   std::size_t seen = 0;
   connection.before_poll = [&] {
     for (; seen < connection.posts.size(); ++seen) starts.push_back(clock.shows() - 1000);
   };
   if (ready) {
-    EXPECT_TRUE(flow.make_ready({nullptr, 64, 1}, {0, 2}));
-    flow.start_ready(static_cast<std::uint64_t>(messages));
+    EXPECT_TRUE(window.make_ready({nullptr, 64, 1}, {0, 2}));
+    window.start_ready(static_cast<std::uint64_t>(messages));
   } else {
-    start(flow, messages);
+    start(window, messages);
   }
-  flow.finish();
+  window.finish();
   return starts;
 }
 
@@ -352,7 +352,7 @@ TEST(FlowPace, IsTheRateThatIsAllowed) {
 }
 
 TEST(FlowPace, IsThatOfWholeBursts) {
-  FlowSettings settings = writes(16);
+  RequestWindowSettings settings = writes(16);
   settings.options.burst = 5;
   const std::vector<double> starts = starts_at_pace(settings, true, 20);
   ASSERT_EQ(starts.size(), 20U);
@@ -372,10 +372,10 @@ TEST(FlowStall, EndsTheJobWhereNothingCompletesAnyMore) {
   const ScriptedClock clock(1000, 1);
   FakeConnection connection;
   connection.polled_at_once = 0;
-  Flow flow(connection, writes(4));
-  start(flow, 2);
+  RequestWindow window(connection, writes(4));
+  start(window, 2);
   try {
-    flow.finish();
+    window.finish();
     FAIL() << "it came to an end";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), ExitStatus::kTimeout);
@@ -394,11 +394,11 @@ TEST(FlowStall, IsNotLookedForWhereThereIsNoLimit) {
   FakeConnection connection;
   connection.polled_at_once = 0;
   connection.before_poll = [&] { connection.polled_at_once = connection.polls < 10 * kPollsPerLook ? 0 : 1; };
-  FlowSettings settings = writes(4);
+  RequestWindowSettings settings = writes(4);
   settings.options.stall_timeout = 0;
-  Flow flow(connection, settings);
-  start(flow, 1);
-  flow.finish();
+  RequestWindow window(connection, settings);
+  start(window, 1);
+  window.finish();
   EXPECT_GE(connection.polls, 10 * kPollsPerLook);
 }
 
@@ -406,12 +406,12 @@ TEST(FlowStall, OfUcSaysThatMessagesMayHaveBeenLost) {
   for (const Transport transport : {Transport::kRc, Transport::kUc}) {
     const ScriptedClock clock(1000, kLimit);
     FakeConnection connection;
-    FlowSettings settings = sends(16);
+    RequestWindowSettings settings = sends(16);
     settings.transport = transport;
-    Flow flow(connection, settings);
-    flow.receive_into({});
+    RequestWindow window(connection, settings);
+    window.receive_into({});
     try {
-      flow.receive();
+      window.receive();
       FAIL() << "nothing was sent";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), ExitStatus::kTimeout);
@@ -427,9 +427,9 @@ TEST(FlowStall, IsNoneWhereEverySoOftenSomethingCompletes) {
   connection.before_poll = [&] { connection.polled_at_once = connection.polls % (5 * kPollsPerLook) == 0 ? 1 : 0; };
   const ScriptedClock clock(1000, 1);         // so that each completion takes 4 of the 5 s
   for (const std::int64_t depth : {1, 20}) {  // in a wait for each, and in one wait for all
-    Flow flow(connection, writes(depth));
-    start(flow, 20);
-    flow.finish();
+    RequestWindow window(connection, writes(depth));
+    start(window, 20);
+    window.finish();
   }
   EXPECT_EQ(connection.posts.size(), 40U);
   EXPECT_GT(clock.shows(), 1000 + 20 * kLimit);
@@ -440,11 +440,11 @@ TEST(FlowEvents, AreSleptForWhereNothingHasCompleted) {
   connection.polled_at_once = 0;
   connection.before_poll = [&] { connection.polled_at_once = connection.polls % 3 == 0 ? 1 : 0; };
   const ScriptedClock clock;
-  FlowSettings settings = writes(1);
+  RequestWindowSettings settings = writes(1);
   settings.options.events = true;
-  Flow flow(connection, settings);
-  start(flow, 10);
-  flow.finish();
+  RequestWindow window(connection, settings);
+  start(window, 10);
+  window.finish();
   EXPECT_GT(connection.sleeps, 10);
 }
 
@@ -452,17 +452,17 @@ TEST(FlowEvents, AreWaitedForNoLongerThanAnythingElse) {
   const ScriptedClock clock(1000, 1);
   FakeConnection connection;
   connection.polled_at_once = 0;
-  FlowSettings settings = writes(1);
+  RequestWindowSettings settings = writes(1);
   settings.options.events = true;
-  Flow flow(connection, settings);
-  start(flow, 1);
-  EXPECT_THROW(flow.finish(), Error);
+  RequestWindow window(connection, settings);
+  start(window, 1);
+  EXPECT_THROW(window.finish(), Error);
   EXPECT_EQ(connection.sleeps, 5);
 }
 
 /// Two ends of messages.
 struct Ends {
-  explicit Ends(const FlowSettings& settings, int queue_pairs = 1)
+  explicit Ends(const RequestWindowSettings& settings, int queue_pairs = 1)
       : sender_end(queue_pairs, settings.options.shared_receives),
         receiver_end(queue_pairs, settings.options.shared_receives),
         sender(sender_end, settings),
@@ -475,8 +475,8 @@ struct Ends {
   std::vector<std::byte> buffer = std::vector<std::byte>(64);
   FakeConnection sender_end;
   FakeConnection receiver_end;
-  Flow sender;
-  Flow receiver;
+  RequestWindow sender;
+  RequestWindow receiver;
 
   void exchange(int messages) {
     for (int i = 0; i < messages; ++i) {
@@ -505,7 +505,7 @@ TEST(FlowReceives, AreNotFilledWhereMessagesTakeNone) {
 }
 
 TEST(FlowReceives, OfOneQueueForAllAreAsManyHoweverManyQueuePairsTakeThem) {
-  FlowSettings settings = sends(16);
+  RequestWindowSettings settings = sends(16);
   settings.options.shared_receives = true;
   Ends ends(settings, 4);
   EXPECT_EQ(ends.receiver_end.receives_left(), 16);
@@ -518,7 +518,7 @@ TEST(FlowReceives, OfOneQueueForAllAreAsManyHoweverManyQueuePairsTakeThem) {
 
 TEST(FlowDatagrams, ThatShareReceivesAreStillCountedByQueuePair) {
   const ScriptedClock clock(1000, 1);
-  FlowSettings settings = datagrams(64);
+  RequestWindowSettings settings = datagrams(64);
   settings.options.shared_receives = true;
   Ends ends(settings, 4);
   ends.sender_end.arrivals = [](std::size_t number) { return number % 10 == 3 ? 0 : number == 20 ? 2 : 1; };
@@ -580,7 +580,7 @@ TEST(FlowDatagrams, ThatComeTwiceAreCountedOnce) {
 
 TEST(FlowDatagrams, OfALatencyAreGivenUpOneByOne) {
   const ScriptedClock clock(1000, 1);
-  FlowSettings settings = datagrams(64);
+  RequestWindowSettings settings = datagrams(64);
   settings.latency = true;
   Ends ends(settings);
   ends.sender_end.arrivals = [](std::size_t number) { return number == 1 ? 0 : 1; };

@@ -1,4 +1,4 @@
-#include "common/backends/rdma/adapter_place.h"
+#include "common/backends/rdma/adapter_affinity.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@ std::string link_text(const host::PciLink& link) {
   return fmt::format("{:g} GT/s x{}", link.gigatransfers_per_s, link.width);
 }
 
-const char* move_text(const AdapterPlace& place) {
+const char* move_text(const AdapterAffinity& place) {
   switch (place.move) {
     case Move::kThreads: return "threads moved there";
     case Move::kBoth: return "threads and host buffers moved there";
@@ -29,8 +29,8 @@ const char* move_text(const AdapterPlace& place) {
   return place.binding == host::NodeBinding::kInside ? "the rank was there already" : "the rank stays where it was";
 }
 
-AdapterPlace look_at(int rank, const std::string& host, const std::string& device, const RdmaOptions& options) {
-  AdapterPlace place{rank, host, device};
+AdapterAffinity look_at(int rank, const std::string& host, const std::string& device, const RdmaOptions& options) {
+  AdapterAffinity place{rank, host, device};
   const std::string address = host::pci_address_of_rdma_device(device);
   if (!address.empty()) {
     place.adapter_node = host::pci_locality(address).numa_node;
@@ -47,7 +47,7 @@ AdapterPlace look_at(int rank, const std::string& host, const std::string& devic
 }
 
 /// Moves this process near the wanted node if its launcher lets it run there, among other places.
-std::unique_ptr<host::NearNode> move_near(AdapterPlace& place) {
+std::unique_ptr<host::NearNode> move_near(AdapterAffinity& place) {
   if (!place.wanted_node || place.binding == host::NodeBinding::kOutside) return nullptr;
   const std::string units = host::units_on_node(*place.wanted_node, place.processors);
   if (units.empty()) return nullptr;
@@ -95,7 +95,7 @@ std::vector<std::string> distinct_lines(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-std::string text_of(const AdapterPlace& place) {
+std::string text_of(const AdapterAffinity& place) {
   std::string text =
       fmt::format("{} on {}", place.device,
                   place.adapter_node ? fmt::format("NUMA node {}", *place.adapter_node) : "an unknown NUMA node");
@@ -106,7 +106,7 @@ std::string text_of(const AdapterPlace& place) {
   return text;
 }
 
-std::vector<std::string> warnings_of(const AdapterPlace& place) {
+std::vector<std::string> warnings_of(const AdapterAffinity& place) {
   std::vector<std::string> warnings;
   const auto& [current, most, narrowest] = place.links;
   if (current && most && bytes_per_second(*current) < bytes_per_second(*most)) {
@@ -128,20 +128,20 @@ std::vector<std::string> warnings_of(const AdapterPlace& place) {
   return warnings;
 }
 
-Settlement settle_near(const mpi::Communicator& job, const std::string& host, const std::string& device,
-                       const RdmaOptions& options) {
+ProcessBinding bind_near_device(const mpi::Communicator& job, const std::string& host, const std::string& device,
+                                const RdmaOptions& options) {
   constexpr std::size_t kMostLines = 16;  // in the banner
-  Settlement settlement;
+  ProcessBinding bound;
   auto place =
-      everywhere(job, [&] { return device.empty() ? AdapterPlace{} : look_at(job.rank(), host, device, options); });
-  if (!device.empty()) settlement.near = move_near(place);
+      everywhere(job, [&] { return device.empty() ? AdapterAffinity{} : look_at(job.rank(), host, device, options); });
+  if (!device.empty()) bound.near = move_near(place);
   const bool speaks = !device.empty() && (place.adapter_node || place.wanted_node || place.links.current);
-  settlement.notices =
+  bound.notices =
       shortened(place_lines(all_gather(job, speaks ? text_of(place) : "")), kMostLines, "more places of ranks");
   const std::string warnings = fmt::format("{}", fmt::join(warnings_of(place), "\n"));
   for (std::string& line : shortened(distinct_lines(all_gather(job, warnings)), kMostLines, "more warnings on places"))
-    settlement.notices.push_back(std::move(line));
-  return settlement;
+    bound.notices.push_back(std::move(line));
+  return bound;
 }
 
 }  // namespace fabricbench

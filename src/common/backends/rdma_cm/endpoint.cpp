@@ -1,4 +1,4 @@
-#include "common/backends/rdma_cm/link.h"
+#include "common/backends/rdma_cm/endpoint.h"
 
 #include <array>
 #include <cstring>

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "common/backends/verbs/device.h"
+#include "common/record/field.h"
 
 namespace fabricbench::verbs {
 
 /// The data that the ranks of a pair exchange, so that each can connect its queue pairs to the other's.
-struct Introduction {
+struct ConnectInfo {
   std::string host;
   PortFacts port;
   std::vector<std::uint32_t> queue_pairs;       ///< numbers (QPN)
@@ -18,10 +19,20 @@ struct Introduction {
   int rank = -1;                                ///< of the job, for messages; -1: not told
 };
 
-/// The transmitted form, including the GIDs. Facts that concern only the own side are left out.
-[[nodiscard]] std::string to_text(const Introduction& introduction);
-/// Throws Error (failure) unless to_text produced the text.
-[[nodiscard]] Introduction parse_introduction(const std::string& text);
+/// As messages to the other rank. Facts that concern only the own side are left out.
+template <typename Visitor, record::Of<ConnectInfo> Record>
+void describe(Visitor& visitor, Record& info) {
+  visitor.internal(info.host, info.port, info.queue_pairs, info.sequence_numbers, info.rank);
+}
+template <typename Visitor, record::Of<PortFacts> Record>
+void describe(Visitor& visitor, Record& port) {
+  visitor.internal(port.device, port.port, port.ethernet, port.other_layer, port.lid, port.mtu, port.most_outstanding,
+                   port.needs_global_route, port.partitions, port.gids);
+}
+template <typename Visitor, record::Of<Gid> Record>
+void describe(Visitor& visitor, Record& gid) {
+  visitor.internal(gid.index, gid.type, gid.raw);
+}
 
 /// The settings of both ends; the same on both.
 struct Agreement {
@@ -46,6 +57,6 @@ struct Wishes {
 /// Agrees on the settings of both ends. Throws Error with both ends' facts: missing, or usage if more was asked for
 /// than the ports support. What cannot work is refused here instead of timing out later: no common partition, and
 /// different subnets of InfiniBand without rdma_cm.
-[[nodiscard]] Agreement agree(const Introduction& first, const Introduction& second, const Wishes& wishes);
+[[nodiscard]] Agreement agree(const ConnectInfo& first, const ConnectInfo& second, const Wishes& wishes);
 
 }  // namespace fabricbench::verbs

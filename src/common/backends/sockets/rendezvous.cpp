@@ -1,4 +1,4 @@
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/core/error.h"
 #include "common/core/random.h"
+#include "common/record/packing.h"
 
 namespace fabricbench::sockets {
 namespace {
@@ -59,30 +59,8 @@ void require_descriptors(std::size_t connections) {
 
 }  // namespace
 
-std::string to_text(const Announcement& announcement) {
-  std::string text = fmt::format("{}\n{}\n{}\n", announcement.name, announcement.network, announcement.job);
-  for (const SocketAddress& endpoint : announcement.endpoints) {
-    text += fmt::format("{} {}\n", to_text(endpoint.address), endpoint.port);
-  }
-  return text;
-}
-
-Announcement parse_announcement(const std::string& text) {
-  std::istringstream stream(text);
-  Announcement announcement;
-  std::getline(stream, announcement.name);
-  std::getline(stream, announcement.network);
-  stream >> announcement.job;
-  std::string address;
-  std::uint16_t port = 0;
-  while (stream >> address >> port) {
-    if (const auto parsed = parse_address(address)) announcement.endpoints.push_back({*parsed, port});
-  }
-  return announcement;
-}
-
-std::vector<std::string> exchange(const Gather& gather, const std::string& name,
-                                  const std::function<std::string()>& make) {
+std::vector<std::string> gather_or_throw(const Gather& gather, const std::string& name,
+                                         const std::function<std::string()>& make) {
   std::vector<std::string> texts = gather(outcome_of(name, make));
   for (std::string& text : texts) {
     const std::size_t end = text.find('\n');
@@ -110,26 +88,26 @@ std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buff
   return listeners;
 }
 
-Meeting::Meeting(int rank, int ranks, const TcpSettings& settings)
+Rendezvous::Rendezvous(int rank, int ranks, const TcpSettings& settings)
     : rank_(rank), ranks_(ranks), settings_(settings), partners_(partners(rank, ranks, settings.pairs)) {
   if (settings.streams < 1 || settings.streams > kMostStreams) {
     throw UsageError(fmt::format("{} streams are not possible; use 1 to {}", settings.streams, kMostStreams));
   }
 }
 
-std::vector<Peer> Meeting::connect(const Gather& gather) {
-  for (const std::string& text : exchange(gather, settings_.name, [&] { return announce(); })) {
-    announcements_.push_back(parse_announcement(text));
+std::vector<Peer> Rendezvous::connect(const Gather& gather) {
+  for (const std::string& text : gather_or_throw(gather, settings_.name, [&] { return describe_this_rank(); })) {
+    addresses_.push_back(record::unpack<RankAddresses>(text));
   }
-  GuestList list{.job = announcements_.front().job, .rank = rank_, .ranks = {}, .streams = settings_.streams};
+  ExpectedPeers list{.job = addresses_.front().job, .rank = rank_, .ranks = {}, .streams = settings_.streams};
   std::copy_if(partners_.begin(), partners_.end(), std::back_inserter(list.ranks),
                [&](int partner) { return partner < rank_; });
   Acceptor acceptor(std::move(listeners_), std::move(list));
 
   std::vector<Peer> peers(static_cast<std::size_t>(ranks_));
-  // After this exchange every rank's connections are established, and no rank waits for another.
+  // After this gather_or_throw every rank's connections are established, and no rank waits for another.
   try {
-    (void)exchange(gather, settings_.name, [&] {
+    (void)gather_or_throw(gather, settings_.name, [&] {
       dial_higher(peers);
       return std::string();
     });
@@ -137,37 +115,37 @@ std::vector<Peer> Meeting::connect(const Gather& gather) {
     throw_fault_of_acceptors(gather, acceptor);
     throw;
   }
-  for (auto& [guest, streams] : acceptor.take()) peers[static_cast<std::size_t>(guest)].streams = std::move(streams);
+  for (auto& [peer, streams] : acceptor.take()) peers[static_cast<std::size_t>(peer)].streams = std::move(streams);
   for (std::size_t rank = 0; rank < peers.size(); ++rank) {
     Peer& peer = peers[rank];
     for (const Socket& stream : peer.streams) make_ready(stream, settings_.time_limit_s);
     if (!peer.streams.empty()) {
-      peer.name = fmt::format("{} ({})", announcements_[rank].name, to_text(peer_address(peer.streams.front())));
+      peer.name = fmt::format("{} ({})", addresses_[rank].name, to_text(peer_address(peer.streams.front())));
     }
   }
   return peers;
 }
 
 /// The ranks that were not let in know less about the reason than the one that could not accept them.
-void Meeting::throw_fault_of_acceptors(const Gather& gather, Acceptor& acceptor) const {
+void Rendezvous::throw_fault_of_acceptors(const Gather& gather, Acceptor& acceptor) const {
   const std::vector<std::string> faults = gather(acceptor.stop());
   const auto fault = std::find_if(faults.begin(), faults.end(), [](const std::string& text) { return !text.empty(); });
   if (fault == faults.end()) return;
   throw Error(ExitStatus::kMissing,
-              fmt::format("{}: {}", announcements_[static_cast<std::size_t>(fault - faults.begin())].name, *fault));
+              fmt::format("{}: {}", addresses_[static_cast<std::size_t>(fault - faults.begin())].name, *fault));
 }
 
-std::string Meeting::announce() {
+std::string Rendezvous::describe_this_rank() {
   require_descriptors(partners_.size() * static_cast<std::size_t>(settings_.streams));
   own_ = choose_addresses(settings_.interface, interfaces());
   listeners_ = listen_at_all(own_, settings_.socket_buffer);
-  Announcement own{.name = settings_.name, .network = settings_.network, .job = draw_secret(), .endpoints = {}};
+  RankAddresses own{.name = settings_.name, .network = settings_.network, .job = draw_secret(), .endpoints = {}};
   for (const Socket& listener : listeners_) own.endpoints.push_back(own_endpoint(listener.get()));
-  return to_text(own);
+  return record::pack(own);
 }
 
-void Meeting::dial_higher(std::vector<Peer>& peers) const {
-  Dialing dialing{.job = announcements_.front().job,
+void Rendezvous::dial_higher(std::vector<Peer>& peers) const {
+  Dialing dialing{.job = addresses_.front().job,
                   .rank = rank_,
                   .streams = settings_.streams,
                   .sources = {},
@@ -179,14 +157,14 @@ void Meeting::dial_higher(std::vector<Peer>& peers) const {
   for (const int partner : partners_) {
     if (partner < rank_) continue;
     const auto place = static_cast<std::size_t>(partner);
-    peers[place].streams = dial({partner, announcements_[place].name, reachable(announcements_[place])}, dialing);
+    peers[place].streams = dial({partner, addresses_[place].name, reachable(addresses_[place])}, dialing);
   }
 }
 
 /// The endpoints of another rank that may be reachable from here, those in an own network first. Bridges and virtual
 /// machines give many hosts the same address, which would lead back to this host.
-std::vector<SocketAddress> Meeting::reachable(const Announcement& other) const {
-  const std::string& network = announcements_[static_cast<std::size_t>(rank_)].network;
+std::vector<SocketAddress> Rendezvous::reachable(const RankAddresses& other) const {
+  const std::string& network = addresses_[static_cast<std::size_t>(rank_)].network;
   const bool together = !network.empty() && other.network == network;
   const auto is_local = [](const SocketAddress& endpoint) { return is_loopback(endpoint.address); };
   std::vector<SocketAddress> chosen;
@@ -200,7 +178,7 @@ std::vector<SocketAddress> Meeting::reachable(const Announcement& other) const {
   return chosen;
 }
 
-bool Meeting::owns(const Address& address) const {
+bool Rendezvous::owns(const Address& address) const {
   return std::any_of(own_.begin(), own_.end(), [&](const OwnAddress& own) { return own.address == address; });
 }
 

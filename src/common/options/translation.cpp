@@ -77,7 +77,7 @@ Found find(std::string_view name, const Wanted& wanted) {
 /// True if the tool's option of this name is the same here.
 bool is_same(const OtherTool& tool, std::string_view name) {
   const Found found = find(name, [&](const OtherTool& other) { return &other == &tool; });
-  return found.option != nullptr && found.option->reading == Reading::kSame;
+  return found.option != nullptr && found.option->treatment == Treatment::kSame;
 }
 
 /// The first of our options in `ours` that the program lacks; empty: none.
@@ -127,26 +127,27 @@ bool matches(std::string_view patterns, std::string_view program) {
 
 /// True if the option is the same in other programs, and this one says nothing of it.
 bool is_unread(const OtherOption& option, std::string_view program) {
-  return option.reading == Reading::kSame && lack_of(option, program) == nullptr;
+  return option.treatment == Treatment::kSame && unsupported_in(option, program) == nullptr;
 }
 
 bool is_refused(const OtherOption& option, std::string_view program) {
-  const Lack* lack = lack_of(option, program);
-  return (lack == nullptr ? option.reading : lack->reading) == Reading::kRefused;
+  const Unsupported* unsupported = unsupported_in(option, program);
+  return (unsupported == nullptr ? option.treatment : unsupported->treatment) == Treatment::kRefused;
 }
 
 /// Leaves out an option, or refuses it. `whose`: `-t of perftest`.
-void reject(std::string_view whose, Reading reading, std::string_view reason, OwnWords& own) {
-  if (reading == Reading::kRefused) throw UsageError(fmt::format("{}: {}", whose, reason));
+void reject(std::string_view whose, Treatment treatment, std::string_view reason, Translated& own) {
+  if (treatment == Treatment::kRefused) throw UsageError(fmt::format("{}: {}", whose, reason));
   own.notices.push_back(fmt::format("{} is left out: {}", whose, reason));
 }
 
 /// Adds what an option of another tool is here.
-void add(const Program& program, const Found& found, std::string_view typed, std::string_view value, OwnWords& own) {
+void add(const Program& program, const Found& found, std::string_view typed, std::string_view value, Translated& own) {
   const auto& [tool, option] = found;
   const std::string whose = fmt::format("{} of {}", typed, tool->name);
-  if (const Lack* lack = lack_of(*option, program.name)) return reject(whose, lack->reading, lack->reason, own);
-  if (option->reading != Reading::kMapped) return reject(whose, option->reading, option->ours, own);
+  if (const Unsupported* unsupported = unsupported_in(*option, program.name))
+    return reject(whose, unsupported->treatment, unsupported->reason, own);
+  if (option->treatment != Treatment::kMapped) return reject(whose, option->treatment, option->ours, own);
   if (const std::string_view missing = missing_option(program, option->ours); !missing.empty()) {
     throw UsageError(fmt::format("{} is {} here, which {} does not have; leave it out", whose, missing, program.name));
   }
@@ -187,11 +188,11 @@ std::string respelled(const Program& program, const std::string& text) {
 
 /// The effect of an option that the program lacks.
 std::string effect_of(const OtherOption& option, std::string_view program) {
-  const Lack* lack = lack_of(option, program);
-  const Reading reading = lack == nullptr ? option.reading : lack->reading;
-  const std::string_view words = lack == nullptr ? option.ours : lack->reason;
-  if (reading == Reading::kMapped) return fmt::format("here {}", words);
-  return fmt::format("{}{}", reading == Reading::kDropped ? "left out here: " : "", words);
+  const Unsupported* unsupported = unsupported_in(option, program);
+  const Treatment treatment = unsupported == nullptr ? option.treatment : unsupported->treatment;
+  const std::string_view words = unsupported == nullptr ? option.ours : unsupported->reason;
+  if (treatment == Treatment::kMapped) return fmt::format("here {}", words);
+  return fmt::format("{}{}", treatment == Treatment::kDropped ? "left out here: " : "", words);
 }
 
 /// Refuses a value that is an option of the program or of its tools. Numbers below 0 are none. `whose`: the option that
@@ -258,7 +259,7 @@ class Translation {
   Translation(const Program& program, const std::vector<std::string>& arguments)
       : program_(program), arguments_(arguments) {}
 
-  OwnWords made() {
+  Translated made() {
     while (at_ < arguments_.size() && read(respelled(program_, arguments_[at_]))) ++at_;
     // From an unknown option on, which the parser refuses.
     own_.arguments.insert(own_.arguments.end(), arguments_.begin() + static_cast<std::ptrdiff_t>(at_),
@@ -377,7 +378,7 @@ class Translation {
   std::size_t at_ = 0;
   std::string word_;  ///< the first argument without dashes
   Found usual_;       ///< the option of a tool that has a usual size
-  OwnWords own_;
+  Translated own_;
 };
 
 }  // namespace
@@ -392,10 +393,11 @@ std::vector<std::string_view> names_in(std::string_view names) {
   return all;
 }
 
-const Lack* lack_of(const OtherOption& option, std::string_view program) {
-  const auto* const lack = std::find_if(option.lacks.begin(), option.lacks.end(),
-                                        [&](const Lack& each) { return matches(each.programs, program); });
-  return lack == option.lacks.end() ? nullptr : lack;
+const Unsupported* unsupported_in(const OtherOption& option, std::string_view program) {
+  const auto* const unsupported =
+      std::find_if(option.unsupported.begin(), option.unsupported.end(),
+                   [&](const Unsupported& each) { return matches(each.programs, program); });
+  return unsupported == option.unsupported.end() ? nullptr : unsupported;
 }
 
 bool has_option(const Program& program, std::string_view name) {
@@ -421,7 +423,7 @@ std::vector<OtherName> other_names(const Program& program) {
   return all;
 }
 
-OwnWords in_own_words(const Program& program, const std::vector<std::string>& arguments) {
+Translated translate_options(const Program& program, const std::vector<std::string>& arguments) {
   return Translation(program, arguments).made();
 }
 
@@ -434,12 +436,12 @@ std::string other_meaning(const Program& program, const Option& option) {
     const auto [tool, other] = find(
         name, [&](const OtherTool& candidate) { return candidate.is_for(program.name) && !is_same(candidate, name); });
     if (other == nullptr) continue;
-    const bool mapped = other->reading == Reading::kMapped && missing_option(program, other->ours).empty();
+    const bool mapped = other->treatment == Treatment::kMapped && missing_option(program, other->ours).empty();
     if (mapped) text += fmt::format("; {} of {} is {} here", name, tool->name, other->ours);
-    if (other->reading == Reading::kDropped && !usual)
+    if (other->treatment == Treatment::kDropped && !usual)
       text += fmt::format("; {} of {} changes nothing here: {}", name, tool->name, other->ours);
     // The reason of a refusal helps only where no tool means what the program does.
-    if (other->reading == Reading::kRefused && !usual)
+    if (other->treatment == Treatment::kRefused && !usual)
       text += fmt::format("; {} of {}: {}", name, tool->name, other->ours);
   }
   return text;

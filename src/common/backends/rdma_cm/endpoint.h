@@ -64,7 +64,7 @@ class Handshake : public InterfaceBase {
 
 /// One end of a connection that carries messages; connect and accept first create the queue pair and post its receives.
 /// All methods throw Error if a call or a request fails.
-class Link : public Handshake {
+class Endpoint : public Handshake {
  public:
   virtual void disconnect() = 0;
 
@@ -87,28 +87,28 @@ struct Arrival {
 
 /// The end of one request.
 struct Completion {
-  std::size_t link = 0;
+  std::size_t endpoint = 0;
   std::optional<Arrival> arrival;  ///< empty: an own message has completed
   Problem problem;                 ///< the request failed
 };
 
-/// An rdma_cm event of one link.
-struct LinkEvent {
-  std::size_t link = 0;  ///< meaningless for kOther
+/// An rdma_cm event of one endpoint.
+struct EndpointEvent {
+  std::size_t endpoint = 0;  ///< meaningless for kOther
   Event event;
 };
 
-/// The links of one side, for connections that exist at the same time. They share an event channel and a completion
+/// The endpoints of one side, for connections that exist at the same time. They share an event channel and a completion
 /// queue.
-class Links : public InterfaceBase {
+class Endpoints : public InterfaceBase {
  public:
-  /// The first `count` links are for the connections with these numbers. Both sides call it with the same arguments,
-  /// before the connecting side connects.
+  /// The first `count` endpoints are for the connections with these numbers. Both sides call it with the same
+  /// arguments, before the connecting side connects.
   virtual void begin(std::uint64_t first, std::size_t count) = 0;
-  [[nodiscard]] virtual Link& at(std::size_t link) = 0;
-  /// Waits for the next event, for at most `longest`. A connection request is an event of the link for its connection.
-  /// Throws Error.
-  [[nodiscard]] virtual std::optional<LinkEvent> next_event(Seconds longest) = 0;
+  [[nodiscard]] virtual Endpoint& at(std::size_t endpoint) = 0;
+  /// Waits for the next event, for at most `longest`. A connection request is an event of the endpoint for its
+  /// connection. Throws Error.
+  [[nodiscard]] virtual std::optional<EndpointEvent> next_event(Seconds longest) = 0;
   /// Throws Error.
   [[nodiscard]] virtual std::vector<Completion> poll() = 0;
   /// Releases the resources of all connections.

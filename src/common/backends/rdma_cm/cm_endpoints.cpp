@@ -1,4 +1,4 @@
-#include "common/backends/rdma_cm/cm_links.h"
+#include "common/backends/rdma_cm/cm_endpoints.h"
 
 #include <arpa/inet.h>
 
@@ -45,11 +45,11 @@ verbs::MemoryRegion register_memory(ibv_pd* domain, std::vector<std::byte>& memo
 }
 
 /// In both directions of all connections.
-std::uint64_t completions_needed(const LinkSettings& settings) {
+std::uint64_t completions_needed(const EndpointSettings& settings) {
   return std::uint64_t{2} * settings.messages * settings.parallel;
 }
 
-void check_room(ibv_context* device, const LinkSettings& settings) {
+void check_room(ibv_context* device, const EndpointSettings& settings) {
   ibv_device_attr limits{};
   verbs::check_returned(ibv_query_device(device, &limits), "ibv_query_device");
   const auto queue_pairs = static_cast<std::uint64_t>(std::max(limits.max_qp, 0));
@@ -62,11 +62,11 @@ void check_room(ibv_context* device, const LinkSettings& settings) {
       queue_pairs, completions));
 }
 
-/// What all links of a side share. Made once, since connections come and go.
-struct LinkParts {
+/// What all endpoints of a side share. Made once, since connections come and go.
+struct EndpointParts {
   /// Binds to the address, with a port chosen by the system. Throws Error (missing; usage if the device has too few
   /// queue pairs or completions).
-  explicit LinkParts(const LinkSettings& given)
+  explicit EndpointParts(const EndpointSettings& given)
       : settings(given), anchor(channel.bind(given.gid, given.device, given.transport)) {
     check_room(anchor->verbs, settings);
     domain.reset(ibv_alloc_pd(anchor->verbs));
@@ -81,7 +81,7 @@ struct LinkParts {
     receive_region = register_memory(domain.get(), receiving);
   }
 
-  LinkSettings settings;
+  EndpointSettings settings;
   Channel channel;
   Identifier anchor;  // bound for this object's lifetime: it keeps the device open, and listens
   verbs::ProtectionDomain domain;
@@ -99,21 +99,21 @@ std::uint32_t number_of(const ibv_wc& completion) {
   return static_cast<std::uint32_t>(completion.wr_id >> kConnectionShift);
 }
 
-/// A link over librdmacm. Events of its identifier have it as their context.
-class CmLink final : public Link {
+/// An endpoint over librdmacm. Events of its identifier have it as their context.
+class CmEndpoint final : public Endpoint {
  public:
-  /// Does not own the parts. `place`: the number of this link among all, which decides its memory.
-  CmLink(LinkParts& parts, std::size_t place) : parts_(parts), place_(place) { poison_receives(); }
-  ~CmLink() override { close(); }
+  /// Does not own the parts. `place`: the number of this endpoint among all, which decides its memory.
+  CmEndpoint(EndpointParts& parts, std::size_t place) : parts_(parts), place_(place) { poison_receives(); }
+  ~CmEndpoint() override { close(); }
 
   /// The number of the next connection.
   void begin(std::uint32_t connection) { number_ = connection; }
-  /// Takes a connection request for this link; `accept` answers it.
+  /// Takes a connection request for this endpoint; `accept` answers it.
   void take_request(Identifier request) {
     identifier_ = std::move(request);
     identifier_->context = this;
   }
-  /// Learns from an event of this link where to send datagrams.
+  /// Learns from an event of this endpoint where to send datagrams.
   void learn_from(const rdma_cm_event& event) {
     if (event.event != RDMA_CM_EVENT_ESTABLISHED || !parts_.settings.datagrams()) return;
     ibv_ah_attr attributes = event.param.ud.ah_attr;
@@ -122,9 +122,9 @@ class CmLink final : public Link {
     remote_queue_pair_ = event.param.ud.qp_num;
     remote_key_ = event.param.ud.qkey;
   }
-  /// `completion`: of a request with this link's number, see number_of().
+  /// `completion`: of a request with this endpoint's number, see number_of().
   [[nodiscard]] Completion read(const ibv_wc& completion) {
-    Completion result{.link = place_, .arrival = {}, .problem = {}};
+    Completion result{.endpoint = place_, .arrival = {}, .problem = {}};
     if (completion.status != IBV_WC_SUCCESS) {
       result.problem = {verbs::exit_status_of(completion.status), verbs::explain_status(completion.status)};
     } else if ((completion.opcode & IBV_WC_RECV) != 0) {
@@ -150,7 +150,7 @@ class CmLink final : public Link {
   [[nodiscard]] bool is_open() const { return identifier_ != nullptr; }
 
   void resolve_address() override {
-    const LinkSettings& settings = parts_.settings;
+    const EndpointSettings& settings = parts_.settings;
     identifier_ = parts_.channel.make_identifier(settings.transport);
     identifier_->context = this;
     SocketAddress own(settings.gid, 0, settings.transport);
@@ -163,9 +163,9 @@ class CmLink final : public Link {
   void connect() override {
     make_queue_pair();
     rdma_conn_param parameters = connection_parameters();
-    ticket_ = make_ticket(parts_.secret, number_);
-    parameters.private_data = ticket_.data();
-    parameters.private_data_len = sizeof ticket_;
+    private_data_ = make_private_data(parts_.secret, number_);
+    parameters.private_data = private_data_.data();
+    parameters.private_data_len = sizeof private_data_;
     check(rdma_connect(identifier_.get(), &parameters) == 0, "rdma_connect");
   }
   void accept() override {
@@ -243,60 +243,61 @@ class CmLink final : public Link {
     return {ntohl(completion.imm_data), {receive_slot(slot) + header, completion.byte_len - header}};
   }
 
-  LinkParts& parts_;
+  EndpointParts& parts_;
   std::size_t place_;
   std::uint32_t number_ = 0;
-  Ticket ticket_{};  // sent in a connection request
+  PrivateData private_data_{};  // sent in a connection request
   Identifier identifier_;
   verbs::AddressHandle address_handle_;
   std::uint32_t remote_queue_pair_ = 0;  // datagrams only, like the key
   std::uint32_t remote_key_ = RDMA_UDP_QKEY;
 };
 
-/// The links of one side over librdmacm.
-class OpenLinks final : public CmLinks {
+/// The endpoints of one side over librdmacm.
+class OpenEndpoints final : public CmEndpoints {
  public:
-  /// Throws Error as LinkParts does.
-  explicit OpenLinks(const LinkSettings& settings) : parts_(settings) {
-    for (std::size_t place = 0; place < settings.parallel; ++place) links_.emplace_back(parts_, place);
+  /// Throws Error as EndpointParts does.
+  explicit OpenEndpoints(const EndpointSettings& settings) : parts_(settings) {
+    for (std::size_t place = 0; place < settings.parallel; ++place) endpoints_.emplace_back(parts_, place);
   }
 
   /// Starts to accept connection requests, on the accepting side.
-  [[nodiscard]] Invitation listen() override {
+  [[nodiscard]] ListenInfo listen() override {
     constexpr std::size_t kLeast = 16;
     parts_.secret = draw_secret();
     return {listen_at(parts_.anchor.get(), std::max(kLeast, parts_.settings.parallel)), parts_.secret};
   }
   /// For the connecting side.
-  void set_peer(const verbs::Gid& gid, const Invitation& invitation) override {
-    parts_.peer = SocketAddress(gid, invitation.port, parts_.settings.transport);
-    parts_.secret = invitation.secret;
+  void set_peer(const verbs::Gid& gid, const ListenInfo& listen_info) override {
+    parts_.peer = SocketAddress(gid, listen_info.port, parts_.settings.transport);
+    parts_.secret = listen_info.secret;
   }
 
   void begin(std::uint64_t first, std::size_t count) override {
     first_ = static_cast<std::uint32_t>(first);
     count_ = count;
-    for (std::size_t link = 0; link < count; ++link) links_[link].begin(first_ + static_cast<std::uint32_t>(link));
+    for (std::size_t endpoint = 0; endpoint < count; ++endpoint)
+      endpoints_[endpoint].begin(first_ + static_cast<std::uint32_t>(endpoint));
   }
-  [[nodiscard]] Link& at(std::size_t link) override { return links_[link]; }
-  [[nodiscard]] std::optional<LinkEvent> next_event(Seconds longest) override {
+  [[nodiscard]] Endpoint& at(std::size_t endpoint) override { return endpoints_[endpoint]; }
+  [[nodiscard]] std::optional<EndpointEvent> next_event(Seconds longest) override {
     Identifier turned_away;  // destroyed after the event is acknowledged, because destruction waits for that
     const PendingEvent event = parts_.channel.wait(longest);
     if (!event) return std::nullopt;
-    auto* link = static_cast<CmLink*>(event->id->context);
+    auto* endpoint = static_cast<CmEndpoint*>(event->id->context);
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
       Identifier request(event->id);
-      link = requested(*event);
-      if (link == nullptr) {
+      endpoint = requested(*event);
+      if (endpoint == nullptr) {
         (void)rdma_reject(request.get(), nullptr, 0);
         turned_away = std::move(request);
       } else {
-        link->take_request(std::move(request));
+        endpoint->take_request(std::move(request));
       }
     }
-    if (link == nullptr || !link->has(event->id)) return LinkEvent{};  // of nobody, or of an old connection
-    link->learn_from(*event);
-    return LinkEvent{link->place(), {kind_of(event->event), event->status}};
+    if (endpoint == nullptr || !endpoint->has(event->id)) return EndpointEvent{};  // of nobody, or of an old connection
+    endpoint->learn_from(*event);
+    return EndpointEvent{endpoint->place(), {kind_of(event->event), event->status}};
   }
   /// Ignores completions of old connections.
   [[nodiscard]] std::vector<Completion> poll() override {
@@ -305,36 +306,38 @@ class OpenLinks final : public CmLinks {
     if (count < 0) verbs::fail_poll(count);
     std::vector<Completion> completions;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      CmLink* const link = with_number(number_of(found.at(i)));
-      if (link != nullptr && link->is_open()) completions.push_back(link->read(found.at(i)));
+      CmEndpoint* const endpoint = with_number(number_of(found.at(i)));
+      if (endpoint != nullptr && endpoint->is_open()) completions.push_back(endpoint->read(found.at(i)));
     }
     return completions;
   }
   void close() noexcept override {
-    for (CmLink& link : links_) link.close();
+    for (CmEndpoint& endpoint : endpoints_) endpoint.close();
   }
 
  private:
-  /// The link that a connection request is for. Anybody may connect to a port: null if the request is not the other
+  /// The endpoint that a connection request is for. Anybody may connect to a port: null if the request is not the other
   /// side's next one.
-  [[nodiscard]] CmLink* requested(const rdma_cm_event& request) {
+  [[nodiscard]] CmEndpoint* requested(const rdma_cm_event& request) {
     const std::optional<std::uint32_t> number = number_in(request, parts_.settings.transport, parts_.secret);
-    CmLink* const link = number ? with_number(*number) : nullptr;
-    return link != nullptr && !link->is_open() ? link : nullptr;
+    CmEndpoint* const endpoint = number ? with_number(*number) : nullptr;
+    return endpoint != nullptr && !endpoint->is_open() ? endpoint : nullptr;
   }
-  [[nodiscard]] CmLink* with_number(std::uint32_t connection) {
+  [[nodiscard]] CmEndpoint* with_number(std::uint32_t connection) {
     const std::uint32_t place = connection - first_;
-    return place < count_ ? &links_[place] : nullptr;
+    return place < count_ ? &endpoints_[place] : nullptr;
   }
 
-  LinkParts parts_;
-  std::deque<CmLink> links_;
-  std::uint32_t first_ = 0;  // number of the first link's connection
-  std::size_t count_ = 0;    // links in use
+  EndpointParts parts_;
+  std::deque<CmEndpoint> endpoints_;
+  std::uint32_t first_ = 0;  // number of the first endpoint's connection
+  std::size_t count_ = 0;    // endpoints in use
 };
 
 }  // namespace
 
-std::unique_ptr<CmLinks> open_links(const LinkSettings& settings) { return std::make_unique<OpenLinks>(settings); }
+std::unique_ptr<CmEndpoints> open_endpoints(const EndpointSettings& settings) {
+  return std::make_unique<OpenEndpoints>(settings);
+}
 
 }  // namespace fabricbench::rdma_cm

@@ -1,6 +1,6 @@
 // What the banner says about the place of a rank and its device.
 
-#include "common/backends/rdma/adapter_place.h"
+#include "common/backends/rdma/adapter_affinity.h"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 
 using namespace fabricbench;
 
-namespace adapter_place_test {
+namespace adapter_affinity_test {
 
 constexpr host::PciLink kX16{32, 16};
 
-AdapterPlace place_on(int node, host::NodeBinding binding, Move move = Move::kNone) {
-  AdapterPlace place{.rank = 3, .host = "b", .device = "mlx5_1", .adapter_node = node, .wanted_node = node};
+AdapterAffinity place_on(int node, host::NodeBinding binding, Move move = Move::kNone) {
+  AdapterAffinity place{.rank = 3, .host = "b", .device = "mlx5_1", .adapter_node = node, .wanted_node = node};
   place.links = {kX16, kX16, kX16};
   place.binding = binding;
   place.processors = "0-15";
@@ -34,7 +34,7 @@ TEST(PlaceText, SaysWhereTheDeviceIsAndWhatWasMoved) {
 }
 
 TEST(PlaceText, SaysWhatWasAskedFor) {
-  AdapterPlace place = place_on(1, host::NodeBinding::kPartly, Move::kBoth);
+  AdapterAffinity place = place_on(1, host::NodeBinding::kPartly, Move::kBoth);
   place.wanted_node = 0;
   EXPECT_EQ(text_of(place),
             "mlx5_1 on NUMA node 1, PCIe 32 GT/s x16; NUMA node 0 asked for; threads and host buffers moved there");
@@ -49,11 +49,11 @@ TEST(PlaceText, SaysWhatWasAskedFor) {
 TEST(PlaceWarnings, AreNoneWhereAllIsWell) {
   EXPECT_TRUE(warnings_of(place_on(1, host::NodeBinding::kInside)).empty());
   EXPECT_TRUE(warnings_of(place_on(1, host::NodeBinding::kPartly, Move::kBoth)).empty());
-  EXPECT_TRUE(warnings_of(AdapterPlace{}).empty());
+  EXPECT_TRUE(warnings_of(AdapterAffinity{}).empty());
 }
 
 TEST(PlaceWarnings, NameLinksThatAreSlowerThanTheyCouldBe) {
-  AdapterPlace place = place_on(1, host::NodeBinding::kInside);
+  AdapterAffinity place = place_on(1, host::NodeBinding::kInside);
   place.links = {host::PciLink{32, 8}, kX16, host::PciLink{32, 8}};
   EXPECT_EQ(
       warnings_of(place),
@@ -72,4 +72,4 @@ TEST(PlaceWarnings, NameRanksThatTheirLauncherKeepsAway) {
                 "start with mpirun --bind-to none (srun --cpu-bind=none), or bind it to that node"}));
 }
 
-}  // namespace adapter_place_test
+}  // namespace adapter_affinity_test

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "common/backends/verbs/flow.h"
+#include "common/backends/verbs/request_window.h"
 #include "common/core/error.h"
 #include "fake_connection.h"
 #include "scripted_clock.h"
@@ -25,8 +25,8 @@ constexpr std::size_t kDistance = 32;
 constexpr std::size_t kPlaces = 64;
 constexpr Number kNothing = ~Number{0};
 
-FlowSettings settings_of(Transport transport, std::int64_t post_list) {
-  FlowSettings settings{.verb = Verb::kSend};
+RequestWindowSettings settings_of(Transport transport, std::int64_t post_list) {
+  RequestWindowSettings settings{.verb = Verb::kSend};
   settings.transport = transport;
   settings.options.depth = 4;
   settings.options.moderation = 1;
@@ -86,8 +86,8 @@ struct Ends {
 
   FakeConnection sender_end;
   FakeConnection receiver_end;
-  Flow sender;
-  Flow receiver;
+  RequestWindow sender;
+  RequestWindow receiver;
   std::vector<std::byte> memory = std::vector<std::byte>(kPlaces * kDistance);
 };
 

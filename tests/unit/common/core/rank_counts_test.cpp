@@ -1,4 +1,4 @@
-#include "common/measure/totals.h"
+#include "common/core/outlier_detection.h"
 
 #include <gtest/gtest.h>
 

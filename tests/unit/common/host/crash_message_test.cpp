@@ -1,4 +1,4 @@
-#include "common/host/last_words.h"
+#include "common/host/crash_message.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 
 using namespace fabricbench;
 
-namespace last_words_test {
+namespace crash_message_test {
 
 void throw_in_a_thread(void (*thrower)()) {
-  say_last_words_as("all_reduce_perf: rank 3 on node-07");
+  set_crash_message("all_reduce_perf: rank 3 on node-07");
   std::thread(thrower).join();
 }
 
@@ -26,4 +26,4 @@ TEST(LastWordsDeathTest, AreTheMessageAndTheStatusOfWhatNobodyCatches) {
   EXPECT_EXIT(throw_in_a_thread([] { std::terminate(); }), testing::ExitedWithCode(1), "ended by std::terminate\n$");
 }
 
-}  // namespace last_words_test
+}  // namespace crash_message_test

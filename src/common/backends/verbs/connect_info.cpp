@@ -1,7 +1,6 @@
-#include "common/backends/verbs/introduction.h"
+#include "common/backends/verbs/connect_info.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -10,25 +9,7 @@
 namespace fabricbench::verbs {
 namespace {
 
-void write_gid(std::ostringstream& text, const Gid& gid) {
-  text << ' ' << gid.index << ' ' << static_cast<int>(gid.type);
-  for (const std::uint8_t byte : gid.raw) text << ' ' << static_cast<int>(byte);
-}
-
-Gid read_gid(std::istringstream& text) {
-  Gid gid;
-  int type = 0;
-  text >> gid.index >> type;
-  gid.type = static_cast<GidType>(type);
-  for (std::uint8_t& byte : gid.raw) {
-    int value = 0;
-    text >> value;
-    byte = static_cast<std::uint8_t>(value);
-  }
-  return gid;
-}
-
-void check_alike(const Introduction& first, const Introduction& second) {
+void check_alike(const ConnectInfo& first, const ConnectInfo& second) {
   if (first.port.ethernet == second.port.ethernet && first.port.other_layer == second.port.other_layer) return;
   const auto kind = [](const PortFacts& port) {
     if (port.other_layer) return "neither Ethernet nor InfiniBand (as EFA)";
@@ -41,22 +22,22 @@ void check_alike(const Introduction& first, const Introduction& second) {
                           second.port.port, second.host, kind(second.port)));
 }
 
-int agreed_mtu(const Introduction& first, const Introduction& second, std::int64_t asked) {
+int agreed_mtu(const ConnectInfo& first, const ConnectInfo& second, std::int64_t asked) {
   const int most = std::min(first.port.mtu, second.port.mtu);
   if (asked <= most) return asked > 0 ? static_cast<int>(asked) : most;
-  const Introduction& smaller = first.port.mtu <= second.port.mtu ? first : second;
+  const ConnectInfo& smaller = first.port.mtu <= second.port.mtu ? first : second;
   throw UsageError(fmt::format("-m {}: {} port {} of host {} has an MTU of {}; use -m {} or less, or leave it out",
                                asked, smaller.port.device, smaller.port.port, smaller.host, most, most));
 }
 
-int agreed_outstanding(const Introduction& first, const Introduction& second, std::int64_t asked) {
+int agreed_outstanding(const ConnectInfo& first, const ConnectInfo& second, std::int64_t asked) {
   const int most = std::min(first.port.most_outstanding, second.port.most_outstanding);
   if (asked <= most) return asked > 0 ? static_cast<int>(asked) : most;
   throw UsageError(fmt::format("-o {}: {} of host {} and {} of host {} have {} reads and atomics under way at most",
                                asked, first.port.device, first.host, second.port.device, second.host, most));
 }
 
-PartitionPair agreed_partition(const Introduction& first, const Introduction& second,
+PartitionPair agreed_partition(const ConnectInfo& first, const ConnectInfo& second,
                                const std::optional<std::int64_t>& index) {
   const auto found = choose_partition(first.port.partitions, second.port.partitions, index);
   if (found) return *found;
@@ -82,7 +63,7 @@ const Gid& gid_with(const PortFacts& port, int index) {
 }
 
 /// The LID of the router to another subnet is in a path record, which rdma_cm asks for.
-void check_subnets(const Introduction& first, const Introduction& second, const GidPair& gids) {
+void check_subnets(const ConnectInfo& first, const ConnectInfo& second, const GidPair& gids) {
   const Gid& one = gid_with(first.port, gids.first);
   const Gid& other = gid_with(second.port, gids.second);
   if (are_in_one_subnet(one, other)) return;
@@ -96,44 +77,7 @@ void check_subnets(const Introduction& first, const Introduction& second, const 
 
 }  // namespace
 
-std::string to_text(const Introduction& introduction) {
-  const PortFacts& port = introduction.port;
-  std::ostringstream text;
-  text << introduction.host << ' ' << introduction.rank << ' ' << port.device << ' ' << port.port << ' '
-       << port.ethernet << ' ' << port.other_layer << ' ' << port.lid << ' ' << port.mtu << ' ' << port.most_outstanding
-       << ' ' << port.needs_global_route << ' ' << port.gids.size();
-  for (const Gid& gid : port.gids) write_gid(text, gid);
-  text << ' ' << port.partitions.size();
-  for (const std::uint16_t key : port.partitions) text << ' ' << key;
-  text << ' ' << introduction.queue_pairs.size();
-  for (const std::uint32_t number : introduction.queue_pairs) text << ' ' << number;
-  for (const std::uint32_t number : introduction.sequence_numbers) text << ' ' << number;
-  return text.str();
-}
-
-Introduction parse_introduction(const std::string& text) {
-  Introduction made;
-  std::istringstream words(text);
-  std::size_t gids = 0;
-  std::size_t partitions = 0;
-  std::size_t queue_pairs = 0;
-  PortFacts& port = made.port;
-  words >> made.host >> made.rank >> port.device >> port.port >> port.ethernet >> port.other_layer >> port.lid >>
-      port.mtu >> port.most_outstanding >> port.needs_global_route >> gids;
-  for (std::size_t i = 0; words && i < gids; ++i) port.gids.push_back(read_gid(words));
-  words >> partitions;
-  for (std::size_t i = 0; words && i < partitions; ++i) words >> port.partitions.emplace_back();
-  words >> queue_pairs;
-  for (std::size_t i = 0; words && i < 2 * queue_pairs; ++i) {
-    std::uint32_t number = 0;
-    words >> number;
-    (i < queue_pairs ? made.queue_pairs : made.sequence_numbers).push_back(number);
-  }
-  if (!words) throw Error(ExitStatus::kFailure, "verbs: cannot read the introduction of the pair's other rank");
-  return made;
-}
-
-Agreement agree(const Introduction& first, const Introduction& second, const Wishes& wishes) {
+Agreement agree(const ConnectInfo& first, const ConnectInfo& second, const Wishes& wishes) {
   check_alike(first, second);
   Agreement agreed;
   agreed.mtu = agreed_mtu(first, second, wishes.mtu);

@@ -79,7 +79,7 @@ class Pace {
 };
 
 /// The settings of the messages between two connections; the same on both.
-struct FlowSettings {
+struct RequestWindowSettings {
   Verb verb = Verb::kSend;
   Transport transport = Transport::kRc;
   bool latency = false;  ///< one message at a time
@@ -104,9 +104,9 @@ inline constexpr std::size_t kLine = 64;
 /// `finish` to the next, than it carries while the others carry theirs, by the rates of earlier windows: all would wait
 /// for it in the end. Allocates nothing while messages are sent. Throws Error
 /// (timeout) if nothing completes within RdmaOptions::stall_timeout.
-class Flow {
+class RequestWindow {
  public:
-  Flow(Connection& connection, const FlowSettings& settings);
+  RequestWindow(Connection& connection, const RequestWindowSettings& settings);
 
   /// Sets the buffer for all messages from now on, and fills the receive queues once.
   void receive_into(const LocalPart& buffer);
@@ -130,9 +130,9 @@ class Flow {
   void spread_over(const LocalPart& local, const RemotePart& remote) { spread_.emplace(local, remote); }
   /// Starts messages between the places of the last make_ready.
   void start_ready(std::uint64_t messages) {
-    Lane& lane = lanes_.front();
-    if (!alone_ || messages != 1 || lane.room() == 0) return start_ready_in_turn(messages);
-    post_alone(lane);
+    SendQueue& queue = queues_.front();
+    if (!alone_ || messages != 1 || queue.room() == 0) return start_ready_in_turn(messages);
+    post_alone(queue);
   }
   /// Posts all pending requests.
   void flush();
@@ -166,7 +166,7 @@ class Flow {
   static constexpr std::uint64_t kPollEvery = 16;
 
   /// One queue pair's requests, numbered from 1.
-  struct Lane {
+  struct SendQueue {
     std::vector<Request> list;  ///< as many as are posted at once; common fields are filled in beforehand
     std::uint64_t limit = 1;    ///< requests in its window; the depth, or its part of what is left of the stream's
     std::uint64_t at_once = 1;  ///< requests posted with one call
@@ -195,10 +195,10 @@ class Flow {
   [[nodiscard]] std::uint64_t arrived() const { return may_lose() ? sum_of(&Datagrams::arrived) : arrived_; }
   /// Over all queue pairs.
   [[nodiscard]] std::uint64_t sum_of(std::uint64_t (Datagrams::*count)() const) const;
-  void post_alone(Lane& lane) {
-    ++lane.posted;
+  void post_alone(SendQueue& queue) {
+    ++queue.posted;
     ++under_way_;
-    connection_.post_ready(0, 1, lane.posted, true);
+    connection_.post_ready(0, 1, queue.posted, true);
   }
   void start_ready_in_turn(std::uint64_t messages);
   [[nodiscard]] std::size_t following(std::size_t turn) const { return turn == last_turn_ ? 0 : turn + 1; }
@@ -209,17 +209,17 @@ class Flow {
   void spread(std::vector<Request>& requests, std::size_t turn) const;
   [[gnu::always_inline]] void hand_over(std::size_t queue_pair, bool last);
   void use_size(Bytes size);
-  void limit_to(Lane& lane, std::uint64_t requests) const;
-  [[nodiscard]] double part_of(const Lane& lane) const;
+  void limit_to(SendQueue& queue, std::uint64_t requests) const;
+  [[nodiscard]] double part_of(const SendQueue& queue) const;
   void share_out(std::uint64_t left);
   void share_out_unknown();
   void wait_for_window();
   [[nodiscard]] bool poll_requests();
   [[nodiscard, gnu::noinline]] bool poll_everything();  // separate, to keep waiting for requests short
-  void complete(Lane& lane, std::uint64_t newest);
+  void complete(SendQueue& queue, std::uint64_t newest);
   void take(const Completion& completion);
-  void replenish(std::size_t queue, int at_least);
-  void post_receives(std::size_t queue, int count);
+  void replenish(std::size_t index, int at_least);
+  void post_receives(std::size_t index, int count);
   [[nodiscard]] std::uint64_t place_of(std::size_t queue_pair, std::uint64_t receive) const;
   /// The time since the last completion.
   struct Idle {
@@ -233,7 +233,7 @@ class Flow {
   void wait_for_datagrams(std::uint64_t count);
 
   Connection& connection_;
-  FlowSettings settings_;
+  RequestWindowSettings settings_;
   bool numbered_;          // whether messages carry their numbers as immediate data
   bool repeats_;           // whether messages between the same places differ only in the request's number
   bool only_requests_;     // one queue pair, and no receives
@@ -241,7 +241,7 @@ class Flow {
   bool is_ready_ = false;  // whether what is pending are ready requests
   bool alone_ = false;     // whether each ready request is posted by itself
   std::uint64_t depth_;
-  std::vector<Lane> lanes_;
+  std::vector<SendQueue> queues_;
   std::size_t last_turn_;
   std::uint64_t left_ = 0;         // messages of the window that are to start
   std::uint64_t share_below_ = 0;  // when fewer are left than this, they are shared out again
@@ -251,7 +251,7 @@ class Flow {
   std::uint64_t last_round_;  // of fewer messages than this, every queue pair gets some
   std::optional<Pace> pace_;  // if the rate is limited
   std::optional<std::pair<LocalPart, RemotePart>> spread_;
-  std::uint64_t under_way_ = 0;   // requests posted and not completed, over all lanes
+  std::uint64_t under_way_ = 0;   // requests posted and not completed, over all queue pairs
   std::vector<int> consumed_;     // receives to be posted again, per receive queue
   std::optional<Bytes> size_;     // of the last message
   std::uint64_t moderation_ = 1;  // for messages of that size

@@ -13,8 +13,6 @@
 #include <vector>
 
 using namespace fabricbench;
-using namespace fabricbench::cluster;
-using fabricbench::ScheduleKind;
 
 namespace schedule_test {
 

@@ -1,4 +1,4 @@
-#include "common/host/last_words.h"
+#include "common/host/crash_message.h"
 
 #include <array>
 #include <cstring>
@@ -22,7 +22,7 @@ iovec piece(const char* text) { return {const_cast<char*>(text), std::strlen(tex
   _exit(static_cast<int>(written < 0 ? ExitStatus::kFailure : status));
 }
 
-[[noreturn]] void say_last_words() {
+[[noreturn]] void print_crash_message() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::exception& error) {
@@ -35,9 +35,9 @@ iovec piece(const char* text) { return {const_cast<char*>(text), std::strlen(tex
 
 }  // namespace
 
-void say_last_words_as(std::string_view name) {
+void set_crash_message(std::string_view name) {
   speaker[name.copy(speaker.data(), speaker.size() - 1)] = '\0';
-  std::set_terminate(say_last_words);
+  std::set_terminate(print_crash_message);
 }
 
 }  // namespace fabricbench

@@ -10,6 +10,7 @@
 #include "common/backends/sockets/socket.h"
 #include "common/core/pairs.h"
 #include "common/core/units.h"
+#include "common/record/field.h"
 
 namespace fabricbench::sockets {
 
@@ -17,20 +18,26 @@ namespace fabricbench::sockets {
 using Gather = std::function<std::vector<std::string>(const std::string&)>;
 
 /// A rank's description of itself for the others.
-struct Announcement {
+struct RankAddresses {
   std::string name;                      ///< as in TcpSettings
   std::string network;                   ///< as in TcpSettings
   std::uint64_t job = 0;                 ///< a random number; rank 0's identifies this job's connections
   std::vector<SocketAddress> endpoints;  ///< the endpoints at which it listens
 };
 
-[[nodiscard]] std::string to_text(const Announcement& announcement);
-[[nodiscard]] Announcement parse_announcement(const std::string& text);
+template <typename Visitor, record::Of<RankAddresses> Record>
+void describe(Visitor& visitor, Record& addresses) {
+  visitor.internal(addresses.name, addresses.network, addresses.job, addresses.endpoints);
+}
+template <typename Visitor, record::Of<SocketAddress> Record>
+void describe(Visitor& visitor, Record& endpoint) {
+  visitor.internal(endpoint.address.family, endpoint.address.bytes, endpoint.port);
+}
 
 /// Gathers every rank's result of `make`, by rank, on every rank. If `make` throws on some ranks, every rank throws the
 /// Error of the first such rank, with its `name`.
-[[nodiscard]] std::vector<std::string> exchange(const Gather& gather, const std::string& name,
-                                                const std::function<std::string()>& make);
+[[nodiscard]] std::vector<std::string> gather_or_throw(const Gather& gather, const std::string& name,
+                                                       const std::function<std::string()>& make);
 
 /// The same on every rank, except for the name, the network and the interface.
 struct TcpSettings {
@@ -41,7 +48,7 @@ struct TcpSettings {
   Bytes socket_buffer = 0;       ///< per direction of a connection; 0: chosen by the kernel
   Seconds time_limit_s = 0;      ///< time without a byte; 0: no limit
   Seconds connect_limit_s = 10;  ///< for one connection
-  std::vector<Pair> pairs;       ///< pairs that exchange messages; empty: all
+  std::vector<Pair> pairs;       ///< pairs that gather_or_throw messages; empty: all
 };
 
 /// A rank and its connections, all prepared for messages (make_ready).
@@ -52,19 +59,19 @@ struct Peer {
 
 /// Connects the ranks: every rank listens and tells the others its endpoints, then the lower rank of each pair connects
 /// to the higher one.
-class Meeting {
+class Rendezvous {
  public:
   /// Throws UsageError for an invalid number of streams or an invalid pair.
-  Meeting(int rank, int ranks, const TcpSettings& settings);
+  Rendezvous(int rank, int ranks, const TcpSettings& settings);
 
   /// The ranks, with connections to those that this one exchanges messages with. Collective, as for TcpSession.
   [[nodiscard]] std::vector<Peer> connect(const Gather& gather);
 
  private:
-  [[nodiscard]] std::string announce();
+  [[nodiscard]] std::string describe_this_rank();
   void throw_fault_of_acceptors(const Gather& gather, Acceptor& acceptor) const;
   void dial_higher(std::vector<Peer>& peers) const;
-  [[nodiscard]] std::vector<SocketAddress> reachable(const Announcement& other) const;
+  [[nodiscard]] std::vector<SocketAddress> reachable(const RankAddresses& other) const;
   [[nodiscard]] bool owns(const Address& address) const;
 
   int rank_;
@@ -73,7 +80,7 @@ class Meeting {
   std::vector<int> partners_;
   std::vector<OwnAddress> own_;
   std::vector<Socket> listeners_;
-  std::vector<Announcement> announcements_;  // by rank
+  std::vector<RankAddresses> addresses_;  // by rank
 };
 
 /// The ranks that `rank` exchanges messages with, in ascending order.

@@ -1,6 +1,6 @@
 // How ranks find each other, and take no stranger for a rank.
 
-#include "common/backends/sockets/meeting.h"
+#include "common/backends/sockets/rendezvous.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -8,19 +8,21 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <regex>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/backends/sockets/handshake.h"
 #include "common/core/clock.h"
+#include "common/record/packing.h"
 #include "scripted_clock.h"
 #include "tcp_test_support.h"
 
@@ -28,16 +30,16 @@ using namespace fabricbench;
 using namespace fabricbench::sockets;
 using namespace fabricbench::test;
 
-namespace tcp_meeting_test {
+namespace tcp_rendezvous_test {
 
 /// With which error the next connection is not accepted; 0: it is.
 std::atomic<int> error_of_accept = 0;
 
-}  // namespace tcp_meeting_test
+}  // namespace tcp_rendezvous_test
 
 /// Found before the C library's.
 extern "C" int accept4(int listener, sockaddr* address, socklen_t* length, int flags) {
-  if (const int error = tcp_meeting_test::error_of_accept.exchange(0); error != 0) {
+  if (const int error = tcp_rendezvous_test::error_of_accept.exchange(0); error != 0) {
     errno = error;
     return -1;
   }
@@ -45,16 +47,23 @@ extern "C" int accept4(int listener, sockaddr* address, socklen_t* length, int f
   return reinterpret_cast<Accept>(::dlsym(RTLD_NEXT, "accept4"))(listener, address, length, flags);
 }
 
-namespace tcp_meeting_test {
+namespace tcp_rendezvous_test {
 
-/// The endpoint of the loopback in what a rank tells the others.
-const std::regex kLoopbackEndpoint(R"(127\.0\.0\.1 (\d+))");
+/// What a rank tells the others: the status of its attempt to listen, and where it listens.
+struct Told {
+  explicit Told(const std::string& text)
+      : status(text.substr(0, text.find('\n') + 1)),
+        addresses(record::unpack<RankAddresses>(std::string_view(text).substr(status.size()))) {}
 
-SocketAddress loopback_endpoint(const std::string& text) {
-  std::smatch match;
-  if (!std::regex_search(text, match, kLoopbackEndpoint)) throw std::runtime_error("no loopback in: " + text);
-  return {*parse_address("127.0.0.1"), static_cast<std::uint16_t>(std::stoi(match[1]))};
-}
+  [[nodiscard]] SocketAddress& loopback() {
+    const auto is_loopback = [](const SocketAddress& each) { return to_text(each.address) == "127.0.0.1"; };
+    return *std::find_if(addresses.endpoints.begin(), addresses.endpoints.end(), is_loopback);
+  }
+  [[nodiscard]] std::string text() const { return status + record::pack(addresses); }
+
+  std::string status;
+  RankAddresses addresses;
+};
 
 Socket stranger(const SocketAddress& endpoint) {
   Socket socket = make_socket(AF_INET, 0);
@@ -75,8 +84,8 @@ bool is_turned_away(const Socket& socket) {
 TEST(TcpSession, TurnsStrangersAway) {
   std::vector<Socket> strangers;
   const auto intrude = [&](Texts& texts) {
-    const SocketAddress endpoint = loopback_endpoint(texts[1]);
-    const HelloBytes other_job = encode({.job = 1, .rank = 0, .stream = 0});
+    const SocketAddress endpoint = Told(texts[1]).loopback();
+    const HandshakeBytes other_job = encode({.job = 1, .rank = 0, .stream = 0});
     const std::string rubbish = "GET / HTTP/1.1\r\nHost: somebody else\r\n\r\n";
     for (int i = 0; i < 4; ++i) strangers.push_back(stranger(endpoint));
     EXPECT_EQ(::send(strangers[0].get(), rubbish.data(), rubbish.size(), 0), static_cast<ssize_t>(rubbish.size()));
@@ -128,7 +137,9 @@ TEST(TcpSession, SaysWhatWasTriedWhereNothingAnswers) {
   settings.connect_limit_s = 1e5;
   const std::string port = std::to_string(hole.endpoint().port);
   const auto redirect = [&](Texts& texts) {
-    texts[1] = std::regex_replace(texts[1], kLoopbackEndpoint, "127.0.0.1 " + port);
+    Told told(texts[1]);
+    told.loopback().port = hole.endpoint().port;
+    texts[1] = told.text();
   };
   // The other addresses of the loopback would do as well, so the rank has only this one.
   settings.interface = "127.0.0.1";
@@ -161,7 +172,7 @@ TEST(Dial, GoesOnToTheNextAddressWhenItsShareHasPassed) {
   ScriptedClock clock;
   int readings = 0;  // of this thread; the acceptor's has others
   clock.when_reading([&, dialler = std::this_thread::get_id()](int) {
-    if (std::this_thread::get_id() == dialler && ++readings == 2) clock.advance(1e5);  // the wait for the first address
+    if (std::this_thread::get_id() == dialler && ++readings == 3) clock.advance(1e5);  // the wait for the first address
   });
   EXPECT_EQ(dial({1, "rank 1", {hole.endpoint(), good}}, dialing).size(), 2U);
   EXPECT_EQ(acceptor.take().at(0).size(), 2U);
@@ -219,12 +230,12 @@ TEST(PollTime, IsWhatIsLeftOfTheDeadlineRoundedUp) {
 
 TEST(PollTime, MayHavePassedAndWhatHappenedBeforeStillCounts) {
   const Socket listener = listen_at(*parse_address("127.0.0.1"), 0);
-  const Socket guest = stranger(own_endpoint(listener.get()));
+  const Socket peer = stranger(own_endpoint(listener.get()));
   const ScriptedClock clock(1000);
   pollfd happened{listener.get(), POLLIN, 0};
   EXPECT_TRUE(poll_until({&happened, 1}, 0));
   EXPECT_TRUE(poll_until({&happened, 1}, 999));
-  pollfd silent{guest.get(), POLLIN, 0};
+  pollfd silent{peer.get(), POLLIN, 0};
   EXPECT_FALSE(poll_until({&silent, 1}, 999));
 }
 
@@ -334,12 +345,12 @@ TEST(PutNearFirst, TriesTheNetworksOfOurOwnBeforeOthers) {
   EXPECT_EQ(ports, (std::vector<std::uint16_t>{2, 4, 1, 3}));
 }
 
-TEST(Announcement, IsReadAsItWasWritten) {
-  const Announcement written{.name = "rank 7 on node-b",
-                             .network = "boot net:[4]",
-                             .job = ~std::uint64_t{0},
-                             .endpoints = {{*parse_address("10.0.0.1"), 65535}, {*parse_address("fd00::1"), 1}}};
-  const Announcement read = parse_announcement(to_text(written));
+TEST(RankAddresses, IsReadAsItWasWritten) {
+  const RankAddresses written{.name = "rank 7 on node-b",
+                              .network = "boot net:[4]",
+                              .job = ~std::uint64_t{0},
+                              .endpoints = {{*parse_address("10.0.0.1"), 65535}, {*parse_address("fd00::1"), 1}}};
+  const RankAddresses read = record::unpack<RankAddresses>(record::pack(written));
   EXPECT_EQ(read.name, written.name);
   EXPECT_EQ(read.network, written.network);
   EXPECT_EQ(read.job, written.job);
@@ -348,12 +359,12 @@ TEST(Announcement, IsReadAsItWasWritten) {
   EXPECT_EQ(read.endpoints[0].port, 65535);
 }
 
-TEST(Hello, IsKnownByItsBytes) {
-  const Hello hello{.job = 1234567890123, .rank = 7, .stream = 63};
-  HelloBytes bytes = encode(hello);
-  EXPECT_EQ(decode(bytes), hello);
+TEST(HandshakeMessage, IsKnownByItsBytes) {
+  const HandshakeMessage message{.job = 1234567890123, .rank = 7, .stream = 63};
+  HandshakeBytes bytes = encode(message);
+  EXPECT_EQ(decode(bytes), message);
   bytes[0] ^= std::byte{1};
   EXPECT_EQ(decode(bytes), std::nullopt);
 }
 
-}  // namespace tcp_meeting_test
+}  // namespace tcp_rendezvous_test

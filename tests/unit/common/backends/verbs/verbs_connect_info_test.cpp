@@ -1,4 +1,4 @@
-// What two ranks tell each other before their queue pairs are connected, and what they settle on.
+// What two ranks tell each other before their queue pairs are connected, and what they agree on.
 
 #include <gtest/gtest.h>
 
@@ -6,20 +6,21 @@
 #include <string>
 #include <utility>
 
-#include "common/backends/verbs/introduction.h"
+#include "common/backends/verbs/connect_info.h"
 #include "common/core/error.h"
+#include "common/record/packing.h"
 
 using namespace fabricbench;
 using namespace fabricbench::verbs;
 
-namespace verbs_introduction_test {
+namespace verbs_connect_info_test {
 
 Gid ipv4(int index, std::uint8_t last) {
   return {index, GidType::kRoceV2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, last}};
 }
 
-Introduction introduction(const std::string& host, std::uint8_t last) {
-  Introduction made;
+ConnectInfo connect_info(const std::string& host, std::uint8_t last) {
+  ConnectInfo made;
   made.host = host;
   made.port.device = "mlx5_2";
   made.port.port = 2;
@@ -32,7 +33,7 @@ Introduction introduction(const std::string& host, std::uint8_t last) {
   return made;
 }
 
-std::string refusal(const Introduction& first, const Introduction& second, std::int64_t mtu, std::int64_t outstanding) {
+std::string refusal(const ConnectInfo& first, const ConnectInfo& second, std::int64_t mtu, std::int64_t outstanding) {
   try {
     (void)agree(first, second, {.mtu = mtu, .outstanding = outstanding});
   } catch (const Error& error) {
@@ -41,12 +42,12 @@ std::string refusal(const Introduction& first, const Introduction& second, std::
   return "";
 }
 
-TEST(Introductions, ArriveAsTheyWere) {
-  Introduction sent = introduction("node-1", 9);
+TEST(ConnectInfo, ArriveAsTheyWere) {
+  ConnectInfo sent = connect_info("node-1", 9);
   sent.rank = 17;
   sent.port.needs_global_route = true;
   sent.port.partitions = {0xffff, 0, 0x8012};
-  const Introduction came = parse_introduction(to_text(sent));
+  const ConnectInfo came = record::unpack<ConnectInfo>(record::pack(sent));
   EXPECT_EQ(came.host, "node-1");
   EXPECT_EQ(came.rank, 17);
   EXPECT_EQ(came.port.device, "mlx5_2");
@@ -63,17 +64,12 @@ TEST(Introductions, ArriveAsTheyWere) {
   EXPECT_EQ(came.sequence_numbers, sent.sequence_numbers);
 }
 
-TEST(Introductions, ThatAreNoneAreRefused) {
-  EXPECT_THROW((void)parse_introduction(""), Error);
-  EXPECT_THROW((void)parse_introduction("node mlx5_0 1"), Error);
-}
-
 TEST(Agreements, TakeTheBestThatBothHave) {
-  Introduction second = introduction("node-2", 2);
+  ConnectInfo second = connect_info("node-2", 2);
   second.port.mtu = 1024;
   second.port.most_outstanding = 8;
   second.port.gids.front().index = 5;
-  const Agreement agreed = agree(introduction("node-1", 1), second, {});
+  const Agreement agreed = agree(connect_info("node-1", 1), second, {});
   EXPECT_EQ(agreed.mtu, 1024);
   EXPECT_EQ(agreed.outstanding, 8);
   EXPECT_EQ(agreed.gids.first, 3);
@@ -82,48 +78,48 @@ TEST(Agreements, TakeTheBestThatBothHave) {
 
 TEST(Agreements, TakeWhatWasAskedForWhereBothCan) {
   const Agreement agreed =
-      agree(introduction("node-1", 1), introduction("node-2", 2), {.mtu = 512, .outstanding = 1, .gid = 3});
+      agree(connect_info("node-1", 1), connect_info("node-2", 2), {.mtu = 512, .outstanding = 1, .gid = 3});
   EXPECT_EQ(agreed.mtu, 512);
   EXPECT_EQ(agreed.outstanding, 1);
 }
 
 TEST(Agreements, RefuseMoreThanAPortCanDoAndSayWhich) {
-  Introduction second = introduction("node-2", 2);
+  ConnectInfo second = connect_info("node-2", 2);
   second.port.mtu = 1024;
-  const std::string mtu = refusal(introduction("node-1", 1), second, 4096, 0);
+  const std::string mtu = refusal(connect_info("node-1", 1), second, 4096, 0);
   EXPECT_NE(mtu.find("-m 4096: mlx5_2 port 2 of host node-2 has an MTU of 1024"), std::string::npos) << mtu;
-  const std::string reads = refusal(introduction("node-1", 1), second, 0, 17);
+  const std::string reads = refusal(connect_info("node-1", 1), second, 0, 17);
   EXPECT_NE(reads.find("-o 17"), std::string::npos) << reads;
 }
 
 TEST(Agreements, RefuseTwoKindsOfNetwork) {
-  Introduction second = introduction("node-2", 2);
+  ConnectInfo second = connect_info("node-2", 2);
   second.port.ethernet = false;
-  const std::string why = refusal(introduction("node-1", 1), second, 0, 0);
+  const std::string why = refusal(connect_info("node-1", 1), second, 0, 0);
   EXPECT_NE(why.find("InfiniBand"), std::string::npos) << why;
   EXPECT_NE(why.find("-d"), std::string::npos) << why;
 }
 
 TEST(Agreements, CallAnUnspecifiedLinkLayerNeitherEthernetNorInfiniBand) {
-  Introduction first = introduction("node-1", 1);
+  ConnectInfo first = connect_info("node-1", 1);
   first.port.ethernet = false;
-  Introduction second = first;
+  ConnectInfo second = first;
   second.port.other_layer = true;
-  const std::string why = refusal(first, parse_introduction(to_text(second)), 0, 0);
+  const std::string why = refusal(first, record::unpack<ConnectInfo>(record::pack(second)), 0, 0);
   EXPECT_NE(why.find("is InfiniBand, and mlx5_2 port 2 of host node-1 is neither Ethernet nor InfiniBand (as EFA)"),
             std::string::npos)
       << why;
 }
 
-Introduction of_infiniband(const std::string& host, std::uint8_t subnet, PartitionTable partitions = {0xffff}) {
-  Introduction made = introduction(host, 1);
+ConnectInfo of_infiniband(const std::string& host, std::uint8_t subnet, PartitionTable partitions = {0xffff}) {
+  ConnectInfo made = connect_info(host, 1);
   made.port.ethernet = false;
   made.port.gids = {{0, GidType::kInfiniBand, {0xfe, 0x80, 0, 0, 0, 0, 0, subnet, 1}}};
   made.port.partitions = std::move(partitions);
   return made;
 }
 
-std::string refusal_of(const Introduction& first, const Introduction& second, const Wishes& wishes) {
+std::string refusal_of(const ConnectInfo& first, const ConnectInfo& second, const Wishes& wishes) {
   try {
     (void)agree(first, second, wishes);
   } catch (const Error& error) {
@@ -134,19 +130,19 @@ std::string refusal_of(const Introduction& first, const Introduction& second, co
 }
 
 TEST(Agreements, HaveAGlobalRouteWhereAPortOrAnOptionNeedsIt) {
-  const Introduction first = of_infiniband("node-1", 0);
-  Introduction second = of_infiniband("node-2", 0);
+  const ConnectInfo first = of_infiniband("node-1", 0);
+  ConnectInfo second = of_infiniband("node-2", 0);
   EXPECT_FALSE(agree(first, second, {}).has_global_route);
   EXPECT_TRUE(agree(first, second, {.gid = 0}).has_global_route) << "-x means nothing without";
   EXPECT_TRUE(agree(first, second, {.global_route = true}).has_global_route);
   second.port.needs_global_route = true;
   EXPECT_TRUE(agree(first, second, {}).has_global_route);
-  EXPECT_TRUE(agree(introduction("node-1", 1), introduction("node-2", 2), {}).has_global_route) << "RoCE";
+  EXPECT_TRUE(agree(connect_info("node-1", 1), connect_info("node-2", 2), {}).has_global_route) << "RoCE";
 }
 
 TEST(Agreements, RefuseAnotherSubnetWithoutRdmaCm) {
-  const Introduction first = of_infiniband("node-1", 0);
-  const Introduction second = of_infiniband("node-2", 7);
+  const ConnectInfo first = of_infiniband("node-1", 0);
+  const ConnectInfo second = of_infiniband("node-2", 7);
   const std::string why = refusal_of(first, second, {});
   EXPECT_NE(why.find("host node-2 (0: InfiniBand fe80:0:0:7:100::) are in different InfiniBand subnets"),
             std::string::npos)
@@ -170,8 +166,8 @@ TEST(Agreements, TakeTheDefaultPartitionOrTheFirstCommonOne) {
 }
 
 TEST(Agreements, RefuseEndsThatDoNotHearEachOther) {
-  const Introduction first = of_infiniband("node-1", 0, {0x7fff, 0x8012});
-  const Introduction second = of_infiniband("node-2", 0, {0x7fff, 0x8013});
+  const ConnectInfo first = of_infiniband("node-1", 0, {0x7fff, 0x8012});
+  const ConnectInfo second = of_infiniband("node-2", 0, {0x7fff, 0x8013});
   const std::string why = refusal_of(first, second, {});
   EXPECT_NE(why.find("have no partition in common with at least one full member (partition keys by index: 0: 0x7fff, "
                      "1: 0x8012; 0: 0x7fff, 1: 0x8013)"),
@@ -182,4 +178,4 @@ TEST(Agreements, RefuseEndsThatDoNotHearEachOther) {
   EXPECT_EQ(agree(first, of_infiniband("node-2", 0, {0, 0x0012}), {.partition = 1}).partitions.second, 1);
 }
 
-}  // namespace verbs_introduction_test
+}  // namespace verbs_connect_info_test

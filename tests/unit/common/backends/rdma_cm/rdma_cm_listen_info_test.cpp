@@ -1,4 +1,5 @@
 #include "common/backends/rdma_cm/channel.h"
+#include "common/record/packing.h"
 
 #include <gtest/gtest.h>
 
@@ -11,35 +12,35 @@ namespace {
 constexpr std::uint64_t kSecret = 0xfedcba9876543210;
 
 /// What a listener gets of a request with this private data.
-std::optional<std::uint32_t> heard(const Ticket& ticket, std::size_t bytes, Transport transport) {
+std::optional<std::uint32_t> heard(const PrivateData& private_data, std::size_t bytes, Transport transport) {
   rdma_cm_event request{};
   if (transport == Transport::kUd) {
-    request.param.ud.private_data = ticket.data();
+    request.param.ud.private_data = private_data.data();
     request.param.ud.private_data_len = static_cast<std::uint8_t>(bytes);
   } else {
-    request.param.conn.private_data = ticket.data();
+    request.param.conn.private_data = private_data.data();
     request.param.conn.private_data_len = static_cast<std::uint8_t>(bytes);
   }
   return number_in(request, transport, kSecret);
 }
 
-TEST(RdmaCmInvitation, IsTheSameAtTheOtherRank) {
-  const Invitation read = parse_invitation(to_text({65535, UINT64_MAX}));
+TEST(ListenInfo, IsTheSameAtTheOtherRank) {
+  const ListenInfo read = record::unpack<ListenInfo>(record::pack(ListenInfo{65535, UINT64_MAX}));
   EXPECT_EQ(read.port, 65535);
   EXPECT_EQ(read.secret, UINT64_MAX);
 }
 
-TEST(RdmaCmInvitation, LetsInWhoBringsTheSecret) {
+TEST(ListenInfo, LetsInWhoBringsTheSecret) {
   for (const Transport transport : {Transport::kRc, Transport::kUd}) {
-    const Ticket ticket = make_ticket(kSecret, 0x01020304);
-    EXPECT_EQ(heard(ticket, ticket.size(), transport), 0x01020304U);
+    const PrivateData private_data = make_private_data(kSecret, 0x01020304);
+    EXPECT_EQ(heard(private_data, private_data.size(), transport), 0x01020304U);
   }
 }
 
-TEST(RdmaCmInvitation, LetsNobodyElseIn) {
-  const Ticket own = make_ticket(kSecret, 7);
+TEST(ListenInfo, LetsNobodyElseIn) {
+  const PrivateData own = make_private_data(kSecret, 7);
   for (std::size_t place = 0; place < sizeof kSecret; ++place) {
-    Ticket wrong = own;
+    PrivateData wrong = own;
     wrong[place] ^= std::byte{1};
     EXPECT_EQ(heard(wrong, wrong.size(), Transport::kRc), std::nullopt) << place;
   }
