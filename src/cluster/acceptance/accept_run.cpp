@@ -293,7 +293,7 @@ class AcceptRun {
     if (!is_beginning(job.hosts, work_.folder.hosts())) allowed.emplace_back("hosts");
     const fs::path run = work_.scratch / "run.jsonl";
     try {
-      write_text(run, judged.kept);
+      cluster::write_text(run, judged.kept);
       const std::vector<baseline::Launch> fresh = cluster::launches_in(run.string());
       const auto compare = [&](const std::vector<std::string>& keys) {
         return baseline::compare(work_.options.launches, fresh, {{}, keys});

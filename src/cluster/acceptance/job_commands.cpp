@@ -1,32 +1,21 @@
 #include "cluster/acceptance/job_commands.h"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cluster/command/commands.h"
-#include "common/core/error.h"
 
 namespace fabricbench::acceptance {
 namespace {
 
 namespace fs = std::filesystem;
 
-void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+using cluster::append;
 
 }  // namespace
-
-void write_text(const fs::path& file, const std::string& text) {
-  std::ofstream stream(file);
-  stream << text;
-  if (!stream.flush()) {
-    throw Error(ExitStatus::kFailure,
-                fmt::format("cannot write {}; set TMPDIR to a folder that has room", file.string()));
-  }
-}
 
 JobCommands::JobCommands(const AcceptOptions& options, const cluster::Launcher& launcher, fs::path scratch)
     : options_(options), launcher_(launcher), scratch_(std::move(scratch)) {}
@@ -45,15 +34,9 @@ cluster::Command JobCommands::job(const std::string& program, const Words& hosts
                                   const fs::path& folder) const {
   cluster::JobShape shape = shape_of(hosts, limit_s);
   shape.folder = folder;
-  Words words = {cluster::find_program(program, options_.programs_folder),
-                 "-b",
-                 options_.first_size,
-                 "-e",
-                 options_.last_size,
-                 "-f",
-                 options_.factor,
-                 "-T",
-                 std::to_string(limit_s * 2 / 3 + 1)};
+  Words words = {cluster::find_program(program, options_.programs_folder)};
+  append(words, {"-b", options_.first_size, "-e", options_.last_size, "-f", options_.factor});
+  append(words, {"-T", std::to_string(limit_s * 2 / 3 + 1)});
   if (hosts.size() == 1) {
     if (options_.gpus > 0 && shape.ranks > options_.gpus) append(words, {"--backend", "mpi"});
     append(words, options_.alone_options);
@@ -73,25 +56,16 @@ cluster::Command JobCommands::job(const std::string& program, const Words& hosts
 cluster::Command JobCommands::sweep(const fs::path& folder, const std::string& records, const Words& hosts) const {
   std::error_code error;
   const fs::path file = folder / records;
-  Words words = {cluster::programs_folder() + "/fabricbench",
-                 "sweep",
-                 "--records",
-                 file.string(),
-                 "--logs",
-                 (folder / "logs").string(),
-                 "--timeout",
-                 std::to_string(options_.limit_s),
-                 "--tolerance",
-                 options_.tolerance,
-                 "--launcher",
-                 options_.launch.launcher,
-                 "--find"};
+  Words words = {cluster::programs_folder() + "/fabricbench", "sweep"};
+  append(words, {"--records", file.string(), "--logs", (folder / "logs").string()});
+  append(words, {"--timeout", std::to_string(options_.limit_s), "--tolerance", options_.tolerance});
+  append(words, {"--launcher", options_.launch.launcher, "--find"});
   append(words, options_.sweep_options);
   if (const auto size = fs::file_size(file, error); !error && size > 0) {
     words.emplace_back("--resume");
   } else {
     const fs::path list = scratch_ / "pair_hosts";
-    write_text(list, fmt::format("{}\n", fmt::join(hosts, "\n")));
+    cluster::write_text(list, fmt::format("{}\n", fmt::join(hosts, "\n")));
     append(words, {"--hostfile", list.string()});
     if (!options_.locality.empty()) append(words, {"--locality", options_.locality});
   }

@@ -9,9 +9,6 @@
 
 namespace fabricbench::acceptance {
 
-/// Throws Error (kFailure).
-void write_text(const std::filesystem::path& file, const std::string& text);
-
 class JobCommands {
  public:
   /// `scratch`: where files of jobs may be.

@@ -110,18 +110,11 @@ std::vector<std::string> ranked_hosts(const JobShape& shape, std::string_view be
 
 std::string write_hosts(const JobShape& shape, const std::vector<std::string>& lines) {
   const fs::path path = shape.folder / "hostfile";
-  std::ofstream file(path);
-  file << fmt::format("{}\n", fmt::join(lines, "\n"));
-  if (!file.flush()) {
-    throw Error(ExitStatus::kFailure,
-                fmt::format("cannot write {}; set TMPDIR to a folder that has room", path.string()));
-  }
+  write_text(path, fmt::format("{}\n", fmt::join(lines, "\n")));
   return path.string();
 }
 
 using Words = std::vector<std::string>;
-
-void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 
 Words forwarded_with(const std::vector<std::string>& settings) {
   Words found = forwarded_variables();
@@ -219,6 +212,14 @@ std::string quoted_word(std::string_view word) {
 }
 
 }  // namespace
+
+void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream stream(file);
+  stream << text;
+  if (stream.flush()) return;
+  throw Error(ExitStatus::kFailure,
+              fmt::format("cannot write {}; set TMPDIR to a folder that has room", file.string()));
+}
 
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread

@@ -74,6 +74,14 @@ class Launcher {
   std::vector<std::string> environment_;  // that mpirun needs here
 };
 
+/// Adds words to those of a command.
+inline void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// Writes a file for a job. Throws Error (kFailure).
+void write_text(const std::filesystem::path& file, const std::string& text);
+
 /// Names of variables of this process's environment that ranks on other hosts need: settings of MPI, NCCL and their
 /// transports, and library paths, without those that a launcher sets for the ranks of its own job. Sorted.
 [[nodiscard]] std::vector<std::string> forwarded_variables();

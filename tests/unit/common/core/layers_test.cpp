@@ -84,8 +84,8 @@ const std::map<std::string, Names> kMayInclude = {
       "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/launch", "cluster/pairs/planning",
       "cluster/hosts", "cluster/pairs/report"}},
     {"cluster/acceptance",
-     {"common/core", "common/host", "common/options", "common/record", "cluster/pairs", "cluster/pairs/attribution",
-      "cluster/run", "cluster/launch", "cluster/hosts", "cluster/command"}}};
+     {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/pairs",
+      "cluster/pairs/attribution", "cluster/run", "cluster/launch", "cluster/hosts", "cluster/command"}}};
 
 /// Which directories may include a library's headers. The C++ library is free to all.
 const std::map<std::string, Names> kLibraries = {
