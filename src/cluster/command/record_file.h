@@ -12,8 +12,8 @@
 
 #include "cluster/command/input_file.h"
 #include "cluster/command/recorded_runs.h"
-#include "cluster/pairs/name_index.h"
 #include "cluster/pairs/readings.h"
+#include "cluster/pairs/sets.h"
 #include "common/record/read.h"
 #include "common/record/reading.h"
 

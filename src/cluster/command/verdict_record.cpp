@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/pairs/report/map_layout.h"
 #include "cluster/pairs/report/verdict_text.h"
 
 namespace fabricbench::cluster {
@@ -27,7 +26,7 @@ FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Findin
   FindingRecord record;
   record.blame = finding.blame;
   record.direction = finding.direction;
-  record.hosts = names_of_hosts(sweep, finding.hosts);
+  record.hosts = sweep.names_of(finding.hosts);
   if (finding.other_rail < 0) record.rail = named_in(sweep.rails, finding.rail);
   for (const std::int32_t place : finding.devices) {
     const Device& device = sweep.devices.at(static_cast<std::size_t>(place));
@@ -82,7 +81,7 @@ StratumRecord record_of(const Sweep& sweep, const Verdict& verdict, const Stratu
 GroupingRecord record_of(const Sweep& sweep, const Grouping& grouping) {
   GroupingRecord record{grouping.is_given, grouping.across, grouping.false_alarm, {}};
   for (const Group& group : grouping.groups) {
-    record.groups.push_back({set_of(names_of_hosts(sweep, group.hosts)), group.name});
+    record.groups.push_back({set_of(sweep.names_of(group.hosts)), group.name});
   }
   return record;
 }
@@ -91,8 +90,8 @@ std::optional<std::vector<HostKindRecord>> kinds_of(const Sweep& sweep, const Ve
   if (!verdict.kinds) return std::nullopt;
   const auto& kinds = *verdict.kinds;
   return std::vector<HostKindRecord>{
-      {set_of(names_of_hosts(sweep, kinds.fast)), "faster", kinds.fast_rate, kinds.direction},
-      {set_of(names_of_hosts(sweep, kinds.slow)), "slower", kinds.slow_rate, kinds.direction}};
+      {set_of(sweep.names_of(kinds.fast)), "faster", kinds.fast_rate, kinds.direction},
+      {set_of(sweep.names_of(kinds.slow)), "slower", kinds.slow_rate, kinds.direction}};
 }
 
 }  // namespace

@@ -124,8 +124,8 @@ void group_by_padding(std::vector<Numeral>& numerals) {
   for (const Numeral& numeral : numerals) {
     if (numeral.digits > fmt::formatted_size("{}", numeral.value)) padded.insert(numeral.digits);
   }
-  std::stable_sort(numerals.begin(), numerals.end(),
-                   [&](const Numeral& a, const Numeral& b) { return padding_of(a, padded) < padding_of(b, padded); });
+  std::ranges::stable_sort(
+      numerals, [&](const Numeral& a, const Numeral& b) { return padding_of(a, padded) < padding_of(b, padded); });
 }
 
 /// `07` alone, else in brackets: `[01-03,07]`.
@@ -180,7 +180,7 @@ bool comes_before(std::string_view name, std::string_view other) {
 
 std::string fold_hosts(std::span<const std::string> names) {
   std::vector<std::string> ordered(names.begin(), names.end());
-  std::sort(ordered.begin(), ordered.end(), comes_before);
+  std::ranges::sort(ordered, comes_before);
   ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
   std::vector<Family> families;
   std::size_t places = 0;

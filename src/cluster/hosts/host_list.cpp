@@ -19,7 +19,7 @@ constexpr std::int64_t kMostSlots = 1'000'000;
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
 bool is_number(std::string_view text) {
-  return !text.empty() && text.size() <= kMostDigits && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && text.size() <= kMostDigits && std::ranges::all_of(text, is_digit);
 }
 
 bool is_blank(char character) { return std::isspace(static_cast<unsigned char>(character)) != 0; }
@@ -131,7 +131,7 @@ std::vector<std::string> names_of(const std::vector<Part>& parts) {
 }
 
 /// Whether an item is an IPv6 address, whose colons are no slots: a name has one colon at most.
-bool is_ipv6(std::string_view text) { return std::count(text.begin(), text.end(), ':') >= 2; }
+bool is_ipv6(std::string_view text) { return std::ranges::count(text, ':') >= 2; }
 
 void check_characters(std::string_view name, const ListItem& item) {
   if (name.empty() || name.back() == '@') item.refuse("there is no host name in it");
@@ -321,7 +321,7 @@ std::vector<std::string> HostList::exclude(const HostList& excluded) {
   for (const auto& [key, place] : excluded.places_) {
     if (places_.count(key) == 0) unknown.push_back(excluded.hosts_[place].name);
   }
-  std::sort(unknown.begin(), unknown.end());
+  std::ranges::sort(unknown);
   std::vector<Host> kept;
   for (Host& host : hosts_) {
     if (excluded.places_.count(std::string(without_user(host.name))) == 0) kept.push_back(std::move(host));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +9,6 @@
 
 #include "cluster/import/imported.h"
 #include "cluster/import/pair_name.h"
-#include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 #include "common/core/error.h"
 
@@ -63,7 +61,7 @@ Imported read_clusterkit_table(const ImportSource& source) {
   }
   for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
     const auto& row = matrix.rows[i];
-    const bool whole = std::all_of(row.begin(), row.end(), [](const auto& figure) { return figure.has_value(); });
+    const bool whole = std::ranges::all_of(row, [](const auto& figure) { return figure.has_value(); });
     if (row.size() == matrix.hosts.size() && whole) continue;
     found.note(matrix.lines[i],
                fmt::format("the row does not have {} figures; the table is left out", matrix.hosts.size()));
@@ -83,16 +81,15 @@ void collect(const json& root, const std::string& path, int depth,
 }
 
 bool is_list_of_hosts(const json& value) {
-  return value.is_array() && value.size() > 1 && std::all_of(value.begin(), value.end(), [](const json& one) {
+  return value.is_array() && value.size() > 1 && std::ranges::all_of(value, [](const json& one) {
            return one.is_string() && is_host_name(one.get<std::string>());
          });
 }
 
 bool is_matrix(const json& value, std::size_t size) {
-  return value.is_array() && value.size() == size && std::all_of(value.begin(), value.end(), [&](const json& row) {
-           return row.is_array() && row.size() == size && std::all_of(row.begin(), row.end(), [](const json& cell) {
-                    return cell.is_number() || cell.is_null();
-                  });
+  return value.is_array() && value.size() == size && std::ranges::all_of(value, [&](const json& row) {
+           return row.is_array() && row.size() == size &&
+                  std::ranges::all_of(row, [](const json& cell) { return cell.is_number() || cell.is_null(); });
          });
 }
 
@@ -115,9 +112,8 @@ Imported read_clusterkit_json(const ImportSource& source) {
   }
   std::vector<std::pair<std::string, const json*>> values;
   collect(root, "", 0, values);
-  const auto hosts =
-      std::find_if(values.begin(), values.end(), [](const auto& one) { return is_list_of_hosts(*one.second); });
-  const auto matrices = std::count_if(values.begin(), values.end(), [&](const auto& one) {
+  const auto hosts = std::ranges::find_if(values, [](const auto& one) { return is_list_of_hosts(*one.second); });
+  const auto matrices = std::ranges::count_if(values, [&](const auto& one) {
     return hosts != values.end() && is_matrix(*one.second, hosts->second->size()) && !has(one.first, "/lat");
   });
   if (matrices != 1) {
@@ -126,7 +122,7 @@ Imported read_clusterkit_json(const ImportSource& source) {
                "from,to,GB/s");
     return found;
   }
-  const auto figures = std::find_if(values.begin(), values.end(), [&](const auto& one) {
+  const auto figures = std::ranges::find_if(values, [&](const auto& one) {
     return is_matrix(*one.second, hosts->second->size()) && !has(one.first, "/lat");
   });
   HostMatrix matrix;

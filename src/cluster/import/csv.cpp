@@ -11,7 +11,6 @@
 
 #include "cluster/import/imported.h"
 #include "cluster/import/pair_name.h"
-#include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 #include "common/core/error.h"
 
@@ -22,7 +21,7 @@ namespace {
 char csv_separator(std::string_view line) {
   char most = ',';
   for (const char separator : {';', '\t'}) {
-    if (std::count(line.begin(), line.end(), separator) > std::count(line.begin(), line.end(), most)) most = separator;
+    if (std::ranges::count(line, separator) > std::ranges::count(line, most)) most = separator;
   }
   return most;
 }
@@ -49,9 +48,7 @@ std::vector<std::string> csv_fields(std::string_view line, char separator) {
 }
 
 /// Whether a word, in whichever case, is one of these in lower case.
-bool is_among(std::string_view word, const std::vector<std::string_view>& words) {
-  return std::find(words.begin(), words.end(), lower(trimmed(word))) != words.end();
-}
+bool is_among(std::string_view word, Wanted words) { return has_word(words, lower(trimmed(word))); }
 
 bool is_missing_value(std::string_view value) { return is_among(value, {"", "-", "x", "nan", "null", "none", "n/a"}); }
 
@@ -60,16 +57,9 @@ bool is_word_of_failure(std::string_view value) {
 }
 
 /// What a sender, or a receiver, may be called.
-const std::vector<std::string_view>& words_for_sender() {
-  static const std::vector<std::string_view> words = {"from", "from_host", "src", "source", "sender", "client"};
-  return words;
-}
-
-const std::vector<std::string_view>& words_for_receiver() {
-  static const std::vector<std::string_view> words = {"to",          "to_host",  "dst",   "dest",
-                                                      "destination", "receiver", "server"};
-  return words;
-}
+constexpr auto kSender = std::to_array<std::string_view>({"from", "from_host", "src", "source", "sender", "client"});
+constexpr auto kReceiver =
+    std::to_array<std::string_view>({"to", "to_host", "dst", "dest", "destination", "receiver", "server"});
 
 /// The unit in a title: `GB/s`, `bandwidth (Gb/s)`, `rate[MiB/s]`, `Gbps`, or our own name.
 std::optional<double> unit_in_title(std::string_view title) {
@@ -85,9 +75,7 @@ struct MatrixTitles {
   std::vector<std::string> hosts;
   char separator = ',';
 
-  [[nodiscard]] std::size_t place_of(std::string_view host) const {
-    return static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), trimmed(host)) - hosts.begin());
-  }
+  [[nodiscard]] std::size_t place_of(std::string_view host) const { return cluster::place_of(hosts, trimmed(host)); }
 };
 
 /// Nothing where a line does not have titles of a matrix.
@@ -116,12 +104,12 @@ bool next_line(TextLines& lines) {
 
 /// Whether rows receive: the first word of the corner says so, such as in `to\\from`; nothing where it is neither.
 std::optional<bool> rows_receive(std::string_view corner) {
-  const auto* const end = std::find_if_not(corner.begin(), corner.end(), [](char letter) {
+  const auto* const end = std::ranges::find_if_not(corner, [](char letter) {
     return letter == '_' || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
   });
   const std::string_view word = corner.substr(0, static_cast<std::size_t>(end - corner.begin()));
-  if (is_among(word, words_for_receiver())) return true;
-  return is_among(word, words_for_sender()) ? std::optional(false) : std::nullopt;
+  if (is_among(word, kReceiver)) return true;
+  return is_among(word, kSender) ? std::optional(false) : std::nullopt;
 }
 
 class CsvMatrixReader {
@@ -213,13 +201,12 @@ bool is_value(std::string_view name) {
 
 CsvColumns columns_of(const std::vector<std::string>& names) {
   CsvColumns columns;
-  const auto find = [&](const std::vector<std::string_view>& known) -> std::optional<std::size_t> {
-    const auto found =
-        std::find_if(names.begin(), names.end(), [&](const std::string& name) { return is_among(name, known); });
+  const auto find = [&](Wanted known) -> std::optional<std::size_t> {
+    const auto found = std::ranges::find_if(names, [&](const std::string& name) { return is_among(name, known); });
     return found == names.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - names.begin()));
   };
-  columns.from = find(words_for_sender());
-  columns.to = find(words_for_receiver());
+  columns.from = find(kSender);
+  columns.to = find(kReceiver);
   columns.test = find({"test"});
   columns.size = find({"size", "size_bytes", "bytes"});
   columns.round = find({"round"});
@@ -227,7 +214,7 @@ CsvColumns columns_of(const std::vector<std::string>& names) {
   columns.to_rail = find({"to_rail", "rail"});
   columns.both_ways = find({"both_ways"});
   columns.reason = find({"reason", "error"});
-  const auto value = std::find_if(names.begin(), names.end(), [](const std::string& name) { return is_value(name); });
+  const auto value = std::ranges::find_if(names, [](const std::string& name) { return is_value(name); });
   if (value != names.end()) {
     columns.value = static_cast<std::size_t>(value - names.begin());
     columns.unit = unit_in_title(*value).value_or(0);
@@ -235,30 +222,87 @@ CsvColumns columns_of(const std::vector<std::string>& names) {
   return columns;
 }
 
+std::string field(const std::vector<std::string>& fields, const std::optional<std::size_t>& column) {
+  return column ? std::string(trimmed(fields[*column])) : "";
+}
+
 class CsvReader {
  public:
   explicit CsvReader(const ImportSource& source) : source_(source) {}
 
   Imported read() {
-    for (TextLines lines(source_.text); lines.next();) {
-      const std::string_view line = trimmed(lines.line());
+    for (TextLines lines(source_.text); next_line(lines);) {
       line_ = lines.number();
-      if (line.empty() || line.starts_with('#')) continue;
-      if (!columns_) {
-        if (!begin(lines.line())) return std::move(found_);
-      } else {
+      if (columns_) {
         take(csv_fields(lines.line(), separator_));
+      } else if (!begin(lines.line())) {
+        break;
       }
     }
     return std::move(found_);
   }
 
  private:
-  bool begin(std::string_view line);
-  void take(const std::vector<std::string>& fields);
-  [[nodiscard]] std::string field(const std::vector<std::string>& fields,
-                                  const std::optional<std::size_t>& column) const;
-  void add_figure(const Reading& reading, const std::string& value, const std::string& reason);
+  /// Reads the header line. Returns false, and adds a note, if it names no columns.
+  bool begin(std::string_view line) {
+    separator_ = csv_separator(line);
+    const auto names = csv_fields(line, separator_);
+    CsvColumns columns = columns_of(names);
+    if (!columns.from || !columns.to || !columns.value) {
+      found_.note(
+          line_, fmt::format("'{}' does not name columns from, to and a figure, such as from,to,GB/s", one_line(line)));
+      return false;
+    }
+    if (source_.unit > 0) columns.unit = source_.unit;
+    if (columns.unit == 0) {
+      throw UsageError(
+          fmt::format("{}:{}: the column '{}' does not name the unit; call it GB/s, Gb/s or MiB/s, or give --unit",
+                      source_.path, line_, one_line(names[*columns.value])));
+    }
+    found_.rounds_are_known = columns.round.has_value();
+    fields_ = names.size();
+    columns_ = columns;
+    return true;
+  }
+
+  void take(const std::vector<std::string>& fields) {
+    if (fields.size() != fields_) {
+      const std::string there = fields.size() == 1 ? "1 field" : fmt::format("{} fields", fields.size());
+      return found_.lose(line_, fmt::format("the line has {} instead of {}, and is left out", there, fields_));
+    }
+    const std::string from = field(fields, columns_->from);
+    const std::string to = field(fields, columns_->to);
+    for (const std::string& host : {from, to}) {
+      if (is_host_name(host)) continue;
+      return found_.lose(line_, fmt::format("'{}' is not a host; the line is left out", one_line(host)));
+    }
+    const std::string test = field(fields, columns_->test);
+    const std::string round = field(fields, columns_->round);
+    const auto number = integer_in(round);
+    if (!round.empty() && (!number || *number < 0 || *number >= kMostRounds)) {
+      return found_.lose(line_, fmt::format("'{}' is not a round; the line is left out", one_line(round)));
+    }
+    const auto size = integer_in(field(fields, columns_->size));
+    Reading reading = found_.between(from, to, {test.empty() ? "csv" : test, size.value_or(ImportedKind::kNoSize)});
+    reading.round = static_cast<std::int32_t>(number.value_or(0));
+    reading.from_rail = found_.rail_of(field(fields, columns_->from_rail));
+    reading.to_rail = found_.rail_of(field(fields, columns_->to_rail));
+    reading.both_ways = is_among(field(fields, columns_->both_ways), {"true", "yes", "1"});
+    add_figure(reading, field(fields, columns_->value), field(fields, columns_->reason));
+  }
+
+  /// A failed pair has a word of failure for a value, or a reason. Another missing value was not measured, perhaps.
+  void add_figure(const Reading& reading, const std::string& value, const std::string& reason) {
+    if (const auto figure = number_in(value)) {
+      found_.add(reading, *figure * columns_->unit, line_);
+    } else if (is_word_of_failure(value) || (is_missing_value(value) && !reason.empty())) {
+      found_.add_failed(reading, one_line(reason.empty() ? value : reason));
+    } else {
+      std::string text = fmt::format("'{}' is not a figure; the line is left out", one_line(value));
+      if (is_missing_value(value)) return found_.note(line_, std::move(text));
+      found_.lose(line_, std::move(text));
+    }
+  }
 
   const ImportSource& source_;
   Imported found_;
@@ -268,83 +312,13 @@ class CsvReader {
   std::int64_t line_ = 0;
 };
 
-/// Reads the header line. Returns false, and adds a note, if it names no columns.
-bool CsvReader::begin(std::string_view line) {
-  separator_ = csv_separator(line);
-  const auto names = csv_fields(line, separator_);
-  CsvColumns columns = columns_of(names);
-  if (!columns.from || !columns.to || !columns.value) {
-    found_.note(line_,
-                fmt::format("'{}' does not name columns from, to and a figure, such as from,to,GB/s", one_line(line)));
-    return false;
-  }
-  if (source_.unit > 0) columns.unit = source_.unit;
-  if (columns.unit == 0) {
-    throw UsageError(
-        fmt::format("{}:{}: the column '{}' does not name the unit; call it GB/s, Gb/s or MiB/s, or give --unit",
-                    source_.path, line_, one_line(names[*columns.value])));
-  }
-  found_.rounds_are_known = columns.round.has_value();
-  fields_ = names.size();
-  columns_ = columns;
-  return true;
-}
-
-std::string CsvReader::field(const std::vector<std::string>& fields, const std::optional<std::size_t>& column) const {
-  return column ? std::string(trimmed(fields[*column])) : "";
-}
-
-void CsvReader::take(const std::vector<std::string>& fields) {
-  if (fields.size() != fields_) {
-    found_.lose(line_, fmt::format("the line has {} instead of {}, and is left out",
-                                   fields.size() == 1 ? "1 field" : fmt::format("{} fields", fields.size()), fields_));
-    return;
-  }
-  const std::string from = field(fields, columns_->from);
-  const std::string to = field(fields, columns_->to);
-  for (const std::string& host : {from, to}) {
-    if (is_host_name(host)) continue;
-    found_.lose(line_, fmt::format("'{}' is not a host; the line is left out", one_line(host)));
-    return;
-  }
-  const std::string test = field(fields, columns_->test);
-  const std::string round = field(fields, columns_->round);
-  const auto number = integer_in(round);
-  if (!round.empty() && (!number || *number < 0 || *number >= kMostRounds)) {
-    found_.lose(line_, fmt::format("'{}' is not a round; the line is left out", one_line(round)));
-    return;
-  }
-  const auto size = integer_in(field(fields, columns_->size));
-  Reading reading = found_.between(from, to, {test.empty() ? "csv" : test, size.value_or(ImportedKind::kNoSize)});
-  reading.round = static_cast<std::int32_t>(number.value_or(0));
-  reading.from_rail = found_.rail_of(field(fields, columns_->from_rail));
-  reading.to_rail = found_.rail_of(field(fields, columns_->to_rail));
-  reading.both_ways = is_among(field(fields, columns_->both_ways), {"true", "yes", "1"});
-  add_figure(reading, field(fields, columns_->value), field(fields, columns_->reason));
-}
-
-/// A failed pair has a word of failure for a value, or a reason. Another missing value was not measured, perhaps.
-void CsvReader::add_figure(const Reading& reading, const std::string& value, const std::string& reason) {
-  if (const auto figure = number_in(value)) {
-    found_.add(reading, *figure * columns_->unit, line_);
-  } else if (is_word_of_failure(value) || (is_missing_value(value) && !reason.empty())) {
-    found_.add_failed(reading, one_line(reason.empty() ? value : reason));
-  } else {
-    std::string text = fmt::format("'{}' is not a figure; the line is left out", one_line(value));
-    if (is_missing_value(value)) return found_.note(line_, std::move(text));
-    found_.lose(line_, std::move(text));
-  }
-}
-
 /// Whether the first line names columns of a sender, a receiver and a figure.
 bool names_pairs(std::string_view text) {
-  for (TextLines lines(text); lines.next();) {
-    const std::string_view line = trimmed(lines.line());
-    if (line.empty() || line.starts_with('#')) continue;
-    const CsvColumns columns = columns_of(csv_fields(line, csv_separator(line)));
-    return columns.from && columns.to && columns.value;
-  }
-  return false;
+  TextLines lines(text);
+  if (!next_line(lines)) return false;
+  const std::string_view line = trimmed(lines.line());
+  const CsvColumns columns = columns_of(csv_fields(line, csv_separator(line)));
+  return columns.from && columns.to && columns.value;
 }
 
 }  // namespace

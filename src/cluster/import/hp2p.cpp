@@ -8,7 +8,6 @@
 
 #include "cluster/import/imported.h"
 #include "cluster/import/pair_name.h"
-#include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 
 namespace fabricbench::cluster {
@@ -79,7 +78,7 @@ Imported read_hp2p(const ImportSource& source) {
     found.note(0, "it lacks the lists hostlist and bandwidth of hp2p's HTML page, or is cut off");
     return found;
   }
-  if (const auto bad = std::find_if_not(hosts.begin(), hosts.end(), is_host_name); bad != hosts.end()) {
+  if (const auto bad = std::ranges::find_if_not(hosts, is_host_name); bad != hosts.end()) {
     found.note(line_of_part(source.text, script_value_of(source.text, "hostlist")),
                fmt::format("'{}' is not a host", one_line(*bad)));
     return found;
@@ -91,9 +90,9 @@ Imported read_hp2p(const ImportSource& source) {
   }
   const auto is_whole = [&](const std::vector<std::optional<double>>& row) {
     const auto is_figure = [](const std::optional<double>& figure) { return figure.value_or(-1) >= 0; };
-    return row.size() == hosts.size() && std::all_of(row.begin(), row.end(), is_figure);
+    return row.size() == hosts.size() && std::ranges::all_of(row, is_figure);
   };
-  if (matrix.rows.size() != hosts.size() || !std::all_of(matrix.rows.begin(), matrix.rows.end(), is_whole)) {
+  if (matrix.rows.size() != hosts.size() || !std::ranges::all_of(matrix.rows, is_whole)) {
     found.note(line, fmt::format("the matrix of bandwidths does not have {0} by {0} figures", hosts.size()));
     return found;
   }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/import/readers.h"
+#include "cluster/import/imported.h"
 #include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 
@@ -57,7 +57,7 @@ class ImbReader {
   }
 
   void begin_table(const TextLines& lines, const std::vector<std::string_view>& titles) {
-    const bool is_rate = has_title(titles, "Mbytes/sec") && (messages_of(test_) > 0 || has_title(titles, "Msg/sec"));
+    const bool is_rate = has_word(titles, "Mbytes/sec") && (messages_of(test_) > 0 || has_word(titles, "Msg/sec"));
     if (!is_rate || processes_ != "2") {
       others_.push_back(processes_ == "2" ? test_ : fmt::format("{} of {} processes", test_, processes_));
       columns_.clear();
@@ -72,13 +72,24 @@ class ImbReader {
     runs_.push_back(std::move(run));
   }
 
-  static bool has_title(const std::vector<std::string_view>& titles, std::string_view title) {
-    return std::find(titles.begin(), titles.end(), title) != titles.end();
+  void take_row(const TextLines& lines, const std::vector<std::string_view>& words) {
+    const auto size = words.empty() ? std::nullopt : integer_in(words[0]);
+    if (!size || *size <= 0) return;
+    const auto bytes = static_cast<double>(*size);
+    const auto time_us = value_of("t[usec]", words) ? value_of("t[usec]", words) : value_of("t_max[usec]", words);
+    double rate = value_of("Msg/sec", words).value_or(0) * bytes;
+    if (time_us && *time_us > 0) rate = messages_of(test_) * bytes / *time_us * 1e6;
+    std::optional<SizeRow> row;
+    if (rate > 0) row = {.size_bytes = *size, .rate = rate};
+    if (row && value_of("defects", words).value_or(0) > 0) row->wrong = "defects";
+    cluster::take_row(runs_.back(), lines, std::move(row));
   }
 
-  void take_row(const TextLines& lines, const std::vector<std::string_view>& words);
   [[nodiscard]] std::optional<double> value_of(std::string_view title,
-                                               const std::vector<std::string_view>& words) const;
+                                               const std::vector<std::string_view>& words) const {
+    const std::size_t column = place_of(columns_, title);
+    return column < std::min(columns_.size(), words.size()) ? number_in(words[column]) : std::nullopt;
+  }
 
   const ImportSource& source_;
   Imported found_;
@@ -88,24 +99,6 @@ class ImbReader {
   std::string processes_;
   std::vector<std::string> columns_;
 };
-
-std::optional<double> ImbReader::value_of(std::string_view title, const std::vector<std::string_view>& words) const {
-  const auto column = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), title) - columns_.begin());
-  return column < std::min(columns_.size(), words.size()) ? number_in(words[column]) : std::nullopt;
-}
-
-void ImbReader::take_row(const TextLines& lines, const std::vector<std::string_view>& words) {
-  const auto size = words.empty() ? std::nullopt : integer_in(words[0]);
-  if (!size || *size <= 0) return;
-  const auto bytes = static_cast<double>(*size);
-  const auto time_us = value_of("t[usec]", words) ? value_of("t[usec]", words) : value_of("t_max[usec]", words);
-  double rate = value_of("Msg/sec", words).value_or(0) * bytes;
-  if (time_us && *time_us > 0) rate = messages_of(test_) * bytes / *time_us * 1e6;
-  std::optional<SizeRow> row;
-  if (rate > 0) row = {.size_bytes = *size, .rate = rate};
-  if (row && value_of("defects", words).value_or(0) > 0) row->wrong = "defects";
-  cluster::take_row(runs_.back(), lines, std::move(row));
-}
 
 }  // namespace
 

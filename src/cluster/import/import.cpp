@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/import/imported.h"
 #include "cluster/import/logs.h"
 #include "cluster/import/pair_name.h"
-#include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 
@@ -163,8 +163,7 @@ std::optional<ImportKind> recognise(std::string_view text) {
 }
 
 std::string_view unread_tool_of(std::string_view text) {
-  const auto* const tool =
-      std::find_if(kUnreadTools.begin(), kUnreadTools.end(), [&](const auto& one) { return has(text, one.first); });
+  const auto* const tool = std::ranges::find_if(kUnreadTools, [&](const auto& one) { return has(text, one.first); });
   return tool == kUnreadTools.end() ? std::string_view() : tool->second;
 }
 
@@ -190,8 +189,7 @@ Imported import_unrecognised(const ImportSource& source) {
   const std::string plain = without_labels(source.text).text;
   const std::string wrong = wrong_data_in(plain);
   const std::string words = words_of_failure_in(plain);
-  const bool of_a_tool =
-      std::any_of(kFormats.begin(), kFormats.end(), [&](const Format& format) { return format.is_of(source.text); });
+  const bool of_a_tool = std::ranges::any_of(kFormats, [&](const Format& format) { return format.is_of(source.text); });
   if (of_a_tool) {
     found.note(0, "it has lines of several tools; give a log for each");
   } else if (pair && !wrong.empty()) {

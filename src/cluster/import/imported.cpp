@@ -29,7 +29,7 @@ Imported::Imported() { static_cast<void>(rails.number_of("")); }
 std::int16_t Imported::kind_of(const ImportedKind& given) {
   // A broken log may have a size below 0.
   const ImportedKind kind{one_line(given.test), std::max(given.size_bytes, ImportedKind::kNoSize)};
-  const auto known = std::find(kinds.begin(), kinds.end(), kind);
+  const auto known = std::ranges::find(kinds, kind);
   if (known != kinds.end()) return static_cast<std::int16_t>(known - kinds.begin());
   kinds.push_back(kind);
   check_number(kinds.size(), "tests and sizes");
@@ -73,7 +73,7 @@ void Imported::add_failed_run(const Reading& reading, std::string reason) {
   const auto test_of = [&](const Reading& one) -> const std::string& {
     return kinds[static_cast<std::size_t>(one.kind)].test;
   };
-  const bool was_repeated = std::any_of(readings.begin(), readings.end(), [&](const Reading& other) {
+  const bool was_repeated = std::ranges::any_of(readings, [&](const Reading& other) {
     const bool same_test = test_of(reading).empty() || test_of(reading) == test_of(other);
     return other.from == reading.from && other.to == reading.to && same_test && other.outcome != Outcome::kFailed;
   });

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/import/readers.h"
+#include "cluster/import/imported.h"
 #include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 
@@ -72,8 +72,7 @@ std::optional<IperfRow> iperf_row_in(std::string_view line) {
   const std::size_t sec = line.find(" sec ");
   if (sec == std::string_view::npos || !take_interval(row, line.substr(0, sec))) return std::nullopt;
   const auto words = words_of(line.substr(sec));
-  const auto unit =
-      std::find_if(words.begin(), words.end(), [](std::string_view word) { return word.ends_with("/sec"); });
+  const auto unit = std::ranges::find_if(words, [](std::string_view word) { return word.ends_with("/sec"); });
   if (unit == words.begin() || unit == words.end()) return std::nullopt;
   const auto value = number_in(unit[-1]);
   const auto bytes = iperf_unit_of(*unit);
@@ -180,7 +179,30 @@ class Iperf2Reader {
     return number.starts_with('*') || (known != run_.from_server.end() && known->second);
   }
 
-  void finish();
+  /// Adds the directions of which all streams have a figure.
+  void finish() {
+    if (any_connection_) run_.way.test = run_.udp ? "iperf2_udp" : "iperf2";
+    const std::size_t before = runs_.size();
+    for (const bool from_server : {true, false}) {
+      SizeRow sum{ImportedKind::kNoSize, 0, 0, ""};
+      std::size_t streams = 0;
+      for (const auto& [number, stream] : run_.streams) {
+        const bool is_whole = stream.end_s >= stream.last_s && (stream.of_receiver || !run_.udp);
+        if (is_from_server(number) != from_server || !is_whole) continue;
+        sum.rate += stream.rate;
+        sum.line = stream.line;
+        ++streams;
+      }
+      const std::size_t expected = run_.connections[from_server ? 1 : 0];
+      const bool is_cut = streams < expected || (streams > std::max<std::size_t>(expected, 1) && !run_.has_sum);
+      if (streams == 0 || is_cut) continue;
+      run_.way.backwards = from_server;
+      run_.way.rows = {sum};
+      if (runs_.size() > before) runs_.back().has_ended = true;  // the text belongs to the last one
+      runs_.push_back(run_.way);
+    }
+    if (runs_.size() == before) runs_.push_back(std::move(run_.way));
+  }
 
   const ImportSource& source_;
   Imported found_;
@@ -189,31 +211,6 @@ class Iperf2Reader {
   std::set<std::string, std::less<>> own_ports_;
   bool any_connection_ = false;
 };
-
-/// Adds the directions of which all streams have a figure.
-void Iperf2Reader::finish() {
-  if (any_connection_) run_.way.test = run_.udp ? "iperf2_udp" : "iperf2";
-  const std::size_t before = runs_.size();
-  for (const bool from_server : {true, false}) {
-    SizeRow sum{ImportedKind::kNoSize, 0, 0, ""};
-    std::size_t streams = 0;
-    for (const auto& [number, stream] : run_.streams) {
-      const bool is_whole = stream.end_s >= stream.last_s && (stream.of_receiver || !run_.udp);
-      if (is_from_server(number) != from_server || !is_whole) continue;
-      sum.rate += stream.rate;
-      sum.line = stream.line;
-      ++streams;
-    }
-    const std::size_t expected = run_.connections[from_server ? 1 : 0];
-    const bool is_cut = streams < expected || (streams > std::max<std::size_t>(expected, 1) && !run_.has_sum);
-    if (streams == 0 || is_cut) continue;
-    run_.way.backwards = from_server;
-    run_.way.rows = {sum};
-    if (runs_.size() > before) runs_.back().has_ended = true;  // the text belongs to the last one
-    runs_.push_back(run_.way);
-  }
-  if (runs_.size() == before) runs_.push_back(std::move(run_.way));
-}
 
 /// A rate and its line. The receiver's rate takes precedence over the sender's, and a sum over one stream.
 struct Iperf3Figure {

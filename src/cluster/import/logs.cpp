@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -107,33 +106,23 @@ std::optional<std::size_t> length_of_label(std::string_view line, std::string_vi
   return open ? std::nullopt : std::optional(at);
 }
 
-using Words = std::vector<std::string_view>;
-
 /// In lower case: messages of programs and of MPI about their own failure.
-const Words& words_of_program() {
-  static const Words words = {"segmentation fault", "completion with error", "failed status", "test failure",
-                              "nccl failure",       "error occurred in",     "mpi_err_"};
-  return words;
-}
+constexpr auto kOfPrograms =
+    std::to_array<std::string_view>({"segmentation fault", "completion with error", "failed status", "test failure",
+                                     "nccl failure", "error occurred in", "mpi_err_"});
 
 /// Messages of launchers about lost processes, which may have been ended when all was done.
-const Words& words_of_launcher() {
-  static const Words words = {"exited on signal", "killed",     "aborted",
-                              "cancelled",        "time limit", "timed out",
-                              "bad termination",  "non-zero",   "exited with exit code"};
-  return words;
-}
+constexpr auto kOfLaunchers =
+    std::to_array<std::string_view>({"exited on signal", "killed", "aborted", "cancelled", "time limit", "timed out",
+                                     "bad termination", "non-zero", "exited with exit code"});
 
 /// Messages of NCCL, perftest, iperf3, ssh and the system about failures.
-const Words& words_of_failure() {
-  static const Words words = {"failure",          "test timeout",     "error",     "unable to", "couldn't",
-                              "could not",        "cannot",           "failed",    "refused",   "unreachable",
-                              "no route",         "no such",          "not found", "denied",    "not permitted",
-                              "connection reset", "connection closed"};
-  return words;
-}
+constexpr auto kOfFailure =
+    std::to_array<std::string_view>({"failure", "test timeout", "error", "unable to", "couldn't", "could not", "cannot",
+                                     "failed", "refused", "unreachable", "no route", "no such", "not found", "denied",
+                                     "not permitted", "connection reset", "connection closed"});
 
-std::string first_line_with(std::string_view log, const Words& words) {
+std::string first_line_with(std::string_view log, Wanted words) {
   for (TextLines lines(log); lines.next();) {
     const std::string line = lower(lines.line());
     // A title may have a column of errors, and a legend speak of them; nccl-tests tells its own behind a #. libibverbs,
@@ -192,21 +181,20 @@ PlainLog without_labels(std::string_view text) {
   return log;
 }
 
-std::string failure_of_program_in(std::string_view log) { return first_line_with(log, words_of_program()); }
+std::string failure_of_program_in(std::string_view log) { return first_line_with(log, kOfPrograms); }
 
 std::string how_it_broke_off(std::string_view log) {
   std::string line = failure_of_program_in(log);
-  return line.empty() ? first_line_with(log, words_of_launcher()) : line;
+  return line.empty() ? first_line_with(log, kOfLaunchers) : line;
 }
 
 std::string words_of_failure_in(std::string_view log) {
-  std::string line = first_line_with(log, words_of_failure());
+  std::string line = first_line_with(log, kOfFailure);
   return line.empty() ? how_it_broke_off(log) : line;
 }
 
 std::string wrong_data_in(std::string_view log) {
-  static const Words words = {"validation: failed", "data validation error"};
-  return first_line_with(log, words);
+  return first_line_with(log, {"validation: failed", "data validation error"});
 }
 
 std::string why_it_failed(std::string_view log) {

@@ -38,10 +38,7 @@ std::string unnamed_test(const SizeRow& row) {
 }
 
 /// What stands in the place of a figure that there is not: not run, not checked, or of a time that rounds to 0.
-bool is_no_figure(std::string_view word) {
-  constexpr std::array<std::string_view, 4> kWords = {"N/A", "inf", "nan", "-nan"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
-}
+bool is_no_figure(std::string_view word) { return has_word(Wanted{"N/A", "inf", "nan", "-nan"}, word); }
 
 /// Takes a value; false where it is none of the column. Others than these are passed over.
 bool take_value(std::string_view title, std::string_view word, SizeRow& row) {
@@ -53,8 +50,7 @@ bool take_value(std::string_view title, std::string_view word, SizeRow& row) {
     if (title == "root") row.root = number.value_or(-1);
     return number.has_value();
   }
-  constexpr std::array<std::string_view, 5> kFigures = {"time", "cputime", "algbw", "busbw", "#wrong"};
-  if (std::find(kFigures.begin(), kFigures.end(), title) == kFigures.end()) return true;
+  if (!has_word(Wanted{"time", "cputime", "algbw", "busbw", "#wrong"}, title)) return true;
   const double figure = number_in(word).value_or(0);
   if (title == "time" && figure > 0) row.time_s = figure * kMicrosecond;
   if (title == "algbw") row.algbw = figure * kGigabyte;
@@ -129,7 +125,7 @@ class NcclTestsReader {
   /// Begins a new run, unless the line is one of the opening lines of the current one. Two programs at once, built
   /// without MPI, print all of theirs before the first table.
   void begin_run(std::string_view opener) {
-    const bool again = std::find(openers_.begin(), openers_.end(), opener) != openers_.end();
+    const bool again = has_word(openers_, opener);
     const bool before_table = titles_.empty() && run_.rows.empty() && !run_.has_ended &&
                               words_of_failure_in(text_.substr(run_.begin, lines_.begin() - run_.begin)).empty();
     if ((again || !run_.ranks.empty()) && !before_table) finish(lines_.begin());
@@ -141,9 +137,9 @@ class NcclTestsReader {
   /// `#  Rank  0 Group  0 Pid  123 on node01 device  0 [0000:1b:00] NVIDIA H100`.
   void take_rank(std::string_view line) {
     const auto words = words_of(line);
-    const auto number = std::find(words.begin(), words.end(), "Rank");
-    const auto on = std::find(words.begin(), words.end(), "on");
-    const auto device = std::find(words.begin(), words.end(), "device");
+    const auto number = std::ranges::find(words, "Rank");
+    const auto on = std::ranges::find(words, "on");
+    const auto device = std::ranges::find(words, "device");
     if (words.end() - on < 2 || words.end() - device < 2 || !is_host_name(on[1])) {
       run_.notes.push_back(
           {lines_.number(), fmt::format("'{}' does not have a rank's host and device", one_line(line))});
@@ -154,8 +150,8 @@ class NcclTestsReader {
       rank.pci = pci_address_in(device[2]);
       rank.model = fmt::format("{}", fmt::join(device + 3, words.end(), " "));
     }
-    const auto same = std::find_if(run_.ranks.begin(), run_.ranks.end(),
-                                   [&](const ToolRank& other) { return other.number == rank.number; });
+    const auto same =
+        std::ranges::find_if(run_.ranks, [&](const ToolRank& other) { return other.number == rank.number; });
     if (same != run_.ranks.end()) {
       run_.repeated_rank = {lines_.number(), rank.number};
       run_.without_mpi |= same->host != rank.host;
@@ -176,13 +172,12 @@ class NcclTestsReader {
   /// Remembers the columns if a comment names them.
   void take_titles(std::string_view line) {
     const std::vector<std::string_view> words = words_of(line.substr(line.starts_with('#') ? 1 : 0));
-    const auto says = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-    if (says("in-place") || says("out-of-place")) {
+    if (has_word(words, "in-place") || has_word(words, "out-of-place")) {
       next_in_place_.clear();
       for (const std::string_view word : words) {
         if (word == "in-place" || word == "out-of-place") next_in_place_.push_back(word == "in-place");
       }
-    } else if (!words.empty() && words.front() == "size" && says("busbw")) {
+    } else if (!words.empty() && words.front() == "size" && has_word(words, "busbw")) {
       titles_.assign(words.begin(), words.end());
       in_place_ = std::exchange(next_in_place_, {});
     }
@@ -223,13 +218,10 @@ class NcclTestsReader {
   [[nodiscard]] std::vector<std::string_view> cells(std::string_view line) const {
     constexpr std::size_t kTimestamp = 19;  // letters
     std::vector<std::string_view> words = words_of(line);
-    const auto place_of = [&](std::string_view title) {
-      return static_cast<std::size_t>(std::find(titles_.begin(), titles_.end(), title) - titles_.begin());
-    };
-    const std::size_t timestamp = place_of("timestamp");
-    const std::size_t redop = place_of("redop");
+    const std::size_t timestamp = place_of(titles_, "timestamp");
+    const std::size_t redop = place_of(titles_, "redop");
     const std::size_t wanted = titles_.size() + (timestamp < titles_.size() ? 1 : 0);
-    if (words.size() + 1 == wanted && redop < words.size() && place_of("root") == redop + 1 &&
+    if (words.size() + 1 == wanted && redop < words.size() && place_of(titles_, "root") == redop + 1 &&
         integer_in(words[redop])) {
       words.insert(words.begin() + static_cast<std::ptrdiff_t>(redop), "");
     }

@@ -74,8 +74,7 @@ constexpr std::ptrdiff_t kDotsOfAddress = 3;
 
 /// Hosts of one make: alike but for numbers, and no mere numbers but addresses.
 bool are_alike(std::string_view a, std::string_view b) {
-  const bool is_name =
-      std::any_of(a.begin(), a.end(), is_letter) || std::count(a.begin(), a.end(), '.') == kDotsOfAddress;
+  const bool is_name = std::ranges::any_of(a, is_letter) || std::ranges::count(a, '.') == kDotsOfAddress;
   return is_name && a != b && shape_of(a) == shape_of(b);
 }
 
@@ -84,8 +83,7 @@ std::string_view without_number(std::string_view host) {
   const std::size_t dot = host.rfind('.');
   const bool number = dot != std::string_view::npos && dot + 1 < host.size() &&
                       std::all_of(host.begin() + static_cast<std::ptrdiff_t>(dot) + 1, host.end(), is_digit);
-  const bool may_have_one =
-      std::any_of(host.begin(), host.end(), is_letter) || std::count(host.begin(), host.end(), '.') > kDotsOfAddress;
+  const bool may_have_one = std::ranges::any_of(host, is_letter) || std::ranges::count(host, '.') > kDotsOfAddress;
   return number && may_have_one ? host.substr(0, dot) : host;
 }
 
@@ -138,14 +136,14 @@ std::optional<PairName> pair_in_stem(std::string_view stem) {
 
 /// `mlx5_0`, `mlx5_bond_0`, `enp3s0f0`: a known beginning, and letters and digits.
 bool is_device(std::string_view name) {
-  const auto* const device = std::find_if(kDevices.begin(), kDevices.end(),
-                                          [&](std::string_view beginning) { return name.starts_with(beginning); });
+  const auto* const device =
+      std::ranges::find_if(kDevices, [&](std::string_view beginning) { return name.starts_with(beginning); });
   if (device == kDevices.end()) return false;
   name.remove_prefix(device->size());
   constexpr std::string_view kBond = "bond_";
   if (name.starts_with(kBond)) name.remove_prefix(kBond.size());
-  return std::any_of(name.begin(), name.end(), is_digit) &&
-         std::all_of(name.begin(), name.end(), [](char letter) { return is_letter(letter) || is_digit(letter); });
+  return std::ranges::any_of(name, is_digit) &&
+         std::ranges::all_of(name, [](char letter) { return is_letter(letter) || is_digit(letter); });
 }
 
 /// The NIC at the end of a text, behind a separator; empty where there is none.
@@ -164,9 +162,9 @@ std::string_view without_device(std::string_view text) {
 /// Whether a text may follow the hosts: the number of a run, or an ending such as dat.
 bool may_follow(std::string_view text) {
   constexpr std::size_t kLongestEnding = 7;
-  const bool ending = text.size() <= kLongestEnding && std::all_of(text.begin(), text.end(), is_letter);
+  const bool ending = text.size() <= kLongestEnding && std::ranges::all_of(text, is_letter);
   while (!text.empty() && is_letter(text.front())) text.remove_prefix(1);
-  return ending || (!text.empty() && std::all_of(text.begin(), text.end(), is_digit));
+  return ending || (!text.empty() && std::ranges::all_of(text, is_digit));
 }
 
 /// The hosts in the name of a file, each perhaps with its NIC. What follows the hosts is left out where they are alike
@@ -189,8 +187,8 @@ std::optional<PairName> pair_with_devices(std::string_view path) {
     if (!behind.empty() && !may_follow(behind)) break;
     const auto pair = pair_in_stem(stem);
     if (!pair || !are_alike(pair->from, pair->to)) continue;
-    const bool third = std::any_of(behind_hosts.begin(), behind_hosts.end(),
-                                   [&](std::string_view text) { return are_alike(text, pair->to); });
+    const bool third =
+        std::ranges::any_of(behind_hosts, [&](std::string_view text) { return are_alike(text, pair->to); });
     return third ? given : pair;
   }
   return given;
@@ -216,12 +214,12 @@ bool is_host_name(std::string_view text) {
     return is_letter(letter) || is_digit(letter) || is_separator(letter) || letter == ':' || letter == '@';
   };
   const auto counts = [](char letter) { return is_letter(letter) || is_digit(letter); };
-  return text.size() <= kLongestHost && std::all_of(text.begin(), text.end(), may_be_in_it) &&
-         std::any_of(text.begin(), text.end(), counts) && text.front() != '-';
+  return text.size() <= kLongestHost && std::ranges::all_of(text, may_be_in_it) && std::ranges::any_of(text, counts) &&
+         text.front() != '-';
 }
 
 std::string_view short_name(std::string_view host) {
-  return std::any_of(host.begin(), host.end(), is_letter) ? host.substr(0, host.find('.')) : host;
+  return std::ranges::any_of(host, is_letter) ? host.substr(0, host.find('.')) : host;
 }
 
 std::string shape_of(std::string_view name) {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cluster/import/imported.h"
 #include "cluster/import/logs.h"
-#include "cluster/import/readers.h"
 #include "cluster/import/text.h"
 #include "cluster/import/tool_runs.h"
 #include "common/core/error.h"
@@ -55,7 +55,7 @@ FigureColumn figures_below(std::string_view line) {
   auto words = words_of(line);
   std::erase(words, "BW");
   for (const Title& title : kTitles) {
-    const auto place = static_cast<std::size_t>(std::find(words.begin(), words.end(), title.words) - words.begin());
+    const std::size_t place = place_of(words, title.words);
     if (place < words.size()) return {place, title.worth, title.is_rate};
   }
   return {};

@@ -88,8 +88,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-bool has_any(std::string_view text, const std::vector<std::string_view>& parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return has(text, part); });
+bool has_any(std::string_view text, Wanted parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return has(text, part); });
 }
 
 std::string lower(std::string_view text) {

@@ -1,9 +1,12 @@
 // Lines, words, numbers and units of other programs' output.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +41,25 @@ class TextLines {
 /// What stands between blanks and tabs.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 
+/// Words that a text is searched for; only for parameters, since it does not keep them.
+class Wanted : public std::span<const std::string_view> {
+ public:
+  using span::span;
+  Wanted(std::initializer_list<std::string_view> words) : span(words.begin(), words.size()) {}
+};
+
 [[nodiscard]] bool has(std::string_view text, std::string_view part);
-[[nodiscard]] bool has_any(std::string_view text, const std::vector<std::string_view>& parts);
+[[nodiscard]] bool has_any(std::string_view text, Wanted parts);
+
+/// The place of a word or a title, or their number where it is not among them.
+template <typename Words>
+[[nodiscard]] std::size_t place_of(const Words& words, std::string_view word) {
+  return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
+}
+template <typename Words>
+[[nodiscard]] bool has_word(const Words& words, std::string_view word) {
+  return place_of(words, word) < words.size();
+}
 [[nodiscard]] std::string lower(std::string_view text);
 
 /// All of the text as a number, or nothing. `nan` and `inf` are none.

@@ -22,8 +22,7 @@ bool has_rows_of_a_pair(const ToolRun& run) { return run.other_test.text.empty()
 
 /// What is wrong with the data of a run; empty where nothing is.
 std::string wrong_data_of(const ToolRun& run) {
-  const auto wrong =
-      std::find_if(run.rows.begin(), run.rows.end(), [](const SizeRow& row) { return !row.wrong.empty(); });
+  const auto wrong = std::ranges::find_if(run.rows, [](const SizeRow& row) { return !row.wrong.empty(); });
   if (wrong != run.rows.end()) return fmt::format("{} at {} B, line {}", wrong->wrong, wrong->size_bytes, wrong->line);
   return run.wrong.text.empty() ? "" : fmt::format("{}, line {}", run.wrong.text, run.wrong.line);
 }
@@ -75,7 +74,7 @@ class RunsOfPairs {
       found_.note(*run.cut_line, "the file ends within this line");
     } else if (has_result) {
       add_rows(run, reading_of(run, *pair));
-    } else if (run.names_hosts || std::none_of(runs_.begin(), runs_.end(), has_rows_of_a_pair)) {
+    } else if (run.names_hosts || std::ranges::none_of(runs_, has_rows_of_a_pair)) {
       found_.note(0, why_it_failed(text));
     }
     add_gpus(run, first);
@@ -94,7 +93,7 @@ class RunsOfPairs {
   [[nodiscard]] std::optional<PairName> pair_of(const ToolRun& run) {
     std::vector<std::string> hosts;
     for (const ToolRank& rank : run.ranks) {
-      if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
+      if (std::ranges::find(hosts, rank.host) == hosts.end()) hosts.push_back(rank.host);
     }
     std::string why;
     if (run.without_mpi) {

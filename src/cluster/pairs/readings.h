@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "cluster/pairs/sets.h"
 #include "common/core/names.h"
 #include "common/core/script_command.h"
 
@@ -41,6 +44,19 @@ struct Reading {
   std::int32_t concurrent = 1;  ///< pairs measured at the same time, this one too; 0: not known
   float rate = 0;  ///< bytes per second; 0 unless measured, and where ranks waited for a processor, which tells nothing
 };
+
+/// What comparable readings have in common besides the distance of their hosts: test and size, both rails, and whether
+/// they are of both directions together.
+using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
+/// That of a reading, or of a Stratum.
+template <typename Readings>
+[[nodiscard]] Setting setting_of(const Readings& readings) {
+  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+}
+
+/// One direction of a pair, sender and receiver, in one setting.
+using PairWay = std::tuple<std::int32_t, std::int32_t, Setting>;
+[[nodiscard]] inline PairWay way_of(const Reading& reading) { return {reading.from, reading.to, setting_of(reading)}; }
 
 /// Whether there is a rate to compare.
 inline bool has_rate(const Reading& reading) {
@@ -99,11 +115,19 @@ struct Sweep {
   /// By place in `readings`. May be shorter than `readings`, or empty: the routes of the rest are not known.
   std::vector<RoutePair> routes_of;
 
+  /// The names of these hosts.
+  [[nodiscard]] std::vector<std::string> names_of(std::span<const std::int32_t> places) const {
+    std::vector<std::string> names;
+    names.reserve(places.size());
+    for (const std::int32_t host : places) names.push_back(hosts[at(host)]);
+    return names;
+  }
+
   /// The route on one side of a reading; nullptr where it is not known.
   [[nodiscard]] const Route* route_of(std::size_t reading, bool receiver) const {
     if (reading >= routes_of.size()) return nullptr;
     const std::int32_t route = receiver ? routes_of[reading].to : routes_of[reading].from;
-    return route == Route::kNone ? nullptr : &routes[static_cast<std::size_t>(route)];
+    return route == Route::kNone ? nullptr : &routes[at(route)];
   }
 };
 

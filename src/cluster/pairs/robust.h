@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -57,7 +56,18 @@ template <typename Number>
 }
 
 /// The running median: for each value, the median of itself and of up to three neighbours on each side.
-[[nodiscard]] std::vector<double> medians_about(const std::vector<double>& values);
+[[nodiscard]] inline std::vector<double> medians_about(const std::vector<double>& values) {
+  constexpr std::ptrdiff_t kNeighbours = 3;  // on each side
+  const auto size = static_cast<std::ptrdiff_t>(values.size());
+  std::vector<double> medians;
+  medians.reserve(values.size());
+  for (std::ptrdiff_t i = 0; i < size; ++i) {
+    std::vector<double> about(values.begin() + std::max<std::ptrdiff_t>(i - kNeighbours, 0),
+                              values.begin() + std::min(i + kNeighbours + 1, size));
+    medians.push_back(median_of(about));
+  }
+  return medians;
+}
 
 /// A value that belongs to a part of the cluster, such as a leaf.
 struct OfPart {
@@ -67,6 +77,25 @@ struct OfPart {
 
 /// The upper median of the parts' medians, so that one large slow part does not decide what is usual. If all values are
 /// of one part, their upper median. `values` is not empty and is put out of order.
-[[nodiscard]] float upper_median_of_parts(std::vector<OfPart>& values);
+[[nodiscard]] inline float upper_median_of_parts(std::vector<OfPart>& values) {
+  const auto other = [&](const OfPart& each) { return each.part != values.front().part; };
+  if (std::ranges::none_of(values, other)) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end(),
+                     [](const OfPart& a, const OfPart& b) { return a.value < b.value; });
+    return middle->value;
+  }
+  std::ranges::sort(values, [](const OfPart& a, const OfPart& b) { return a.part < b.part; });
+  std::vector<float> medians;
+  std::vector<float> of_part;
+  for (std::size_t begin = 0; begin < values.size(); begin += of_part.size()) {
+    of_part.clear();
+    for (std::size_t i = begin; i < values.size() && values[i].part == values[begin].part; ++i) {
+      of_part.push_back(values[i].value);
+    }
+    medians.push_back(median_of(of_part));
+  }
+  return upper_median(medians);
+}
 
 }  // namespace fabricbench::cluster

@@ -6,10 +6,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "cluster/pairs/readings.h"
+#include "cluster/pairs/sets.h"
 
 namespace fabricbench::cluster {
 
@@ -145,15 +145,6 @@ struct Stratum {
   double scale = 0;        ///< relative standard deviation of a healthy reading, from the median absolute deviation
 };
 
-/// What comparable readings have in common besides the distance of their hosts: test and size, both rails, and whether
-/// they are of both directions together.
-using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
-/// That of a reading, or of a stratum.
-template <typename Readings>
-[[nodiscard]] Setting setting_of(const Readings& readings) {
-  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
-}
-
 /// Hosts that are near each other: in one leaf switch or rack, in one pod or hall.
 struct Group {
   std::string name;  ///< from the locality; groups that were found are `group 1` and so on
@@ -247,6 +238,11 @@ struct Verdict {
   std::vector<std::int32_t> not_judged;  ///< hosts with too few readings to judge them
   std::vector<std::string> notes;        ///< for people: caveats
 };
+
+/// The leaf at a place such as Finding::leaf.
+[[nodiscard]] inline const Group& leaf_at(const Verdict& verdict, std::int32_t place) {
+  return verdict.groupings.at(0).groups.at(at(place));
+}
 
 /// What counts as slow.
 struct VerdictSettings {

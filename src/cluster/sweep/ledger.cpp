@@ -32,8 +32,8 @@ Report report_of(std::int64_t step, const Flows& flows, const StepResult& result
   if (!result.windows.empty()) {
     const double bytes = static_cast<double>(size) * static_cast<double>(result.messages);
     report.bandwidth = bytes / median(result.windows);
-    report.least_bandwidth = bytes / *std::max_element(result.windows.begin(), result.windows.end());
-    report.most_bandwidth = bytes / *std::min_element(result.windows.begin(), result.windows.end());
+    report.least_bandwidth = bytes / *std::ranges::max_element(result.windows);
+    report.most_bandwidth = bytes / *std::ranges::min_element(result.windows);
   }
   report.reason = result.reason;
   return report;
@@ -48,7 +48,7 @@ Ledger::Ledger(std::vector<std::string> names, Bytes size, std::function<void(Pa
 
 void Ledger::begin(const Step& step) {
   step_ = step;
-  std::fill(reported_.begin(), reported_.end(), 0);
+  std::ranges::fill(reported_, 0);
   waiting_ = reported_.size();
 }
 

@@ -1,4 +1,4 @@
-#include "cluster/sweep/measured.h"
+#include "cluster/sweep/steps.h"
 
 #include <array>
 #include <charconv>

@@ -5,16 +5,23 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/pairs/attribution/attribution.h"
-#include "cluster/pairs/report/map_layout.h"
+#include "cluster/pairs/report/verdict_text.h"
 #include "common/core/error.h"
+#include "common/core/plain_text.h"
 
 namespace fabricbench::sweep {
 namespace {
 
 constexpr std::int64_t kStepsOfRound = 2;  // there and back
 constexpr std::size_t kMostReasons = 10000;
+
+template <typename Visit>
+void for_each_flow(const Step& step, const Visit& visit) {
+  for (const auto& [first, second] : step.meetings) visit(step.back ? second : first, step.back ? first : second);
+}
 
 cluster::Outcome outcome_of(ReadingStatus status) {
   switch (status) {
@@ -28,6 +35,23 @@ cluster::Outcome outcome_of(ReadingStatus status) {
   return cluster::Outcome::kFailed;
 }
 
+SweepFinding reported_finding(const cluster::Finding& finding, const cluster::Verdict& verdict,
+                              const cluster::Sweep& sweep) {
+  SweepFinding reported;
+  reported.blame = name(finding.blame);
+  reported.direction = name(finding.direction);
+  reported.endpoints = sweep.names_of(finding.hosts);
+  reported.ratio = finding.ratio;
+  reported.rate = finding.rate;
+  reported.expected = finding.expected;
+  reported.readings = finding.readings;
+  reported.failed = finding.failed;
+  reported.partners = finding.partners;
+  reported.text = fmt::format("{}; {}; {}", cluster::sentence(sweep, verdict, finding),
+                              cluster::extent(sweep, {&finding}), cluster::evidence(finding));
+  return reported;
+}
+
 }  // namespace
 
 SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed) {
@@ -35,39 +59,30 @@ SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed) 
           static_cast<int>(options.concurrent)};
 }
 
-Steps::Steps(const Options& options, int endpoints, std::uint64_t seed)
+ScheduledSteps::ScheduledSteps(const Options& options, int endpoints, std::uint64_t seed)
     : schedule_(plan_of(options, endpoints, seed)),
-      per_round_(options.sweep.schedule == ScheduleKind::kShift ? 1 : 2) {}
+      per_round_(options.sweep.schedule == ScheduleKind::kShift ? 1 : kStepsOfRound) {}
 
-Step Steps::step(std::int64_t number) const {
-  Step step;
-  step.number = number;
-  step.round = number / per_round_;
-  step.back = number % per_round_ == 1;
-  step.pings = !step.back;
-  step.meetings = schedule_.round(step.round);
-  return step;
+Step ScheduledSteps::step(std::int64_t number) const {
+  const std::int64_t round = number / per_round_;
+  return {number, round, number % per_round_ == 1, schedule_.round(round)};
 }
 
 Flows flows_of(const Step& step, int endpoint) {
   Flows flows;
-  for (const Meeting& meeting : step.meetings) {
-    const int sender = step.back ? meeting.second : meeting.first;
-    const int receiver = step.back ? meeting.first : meeting.second;
+  for_each_flow(step, [&](int sender, int receiver) {
     if (sender == endpoint) flows.to = receiver;
     if (receiver == endpoint) flows.from = sender;
-  }
+  });
   return flows;
 }
 
 std::vector<Flows> flows_of_all(const Step& step, int endpoints) {
   std::vector<Flows> flows(static_cast<std::size_t>(endpoints));
-  for (const Meeting& meeting : step.meetings) {
-    const int sender = step.back ? meeting.second : meeting.first;
-    const int receiver = step.back ? meeting.first : meeting.second;
+  for_each_flow(step, [&](int sender, int receiver) {
     flows[static_cast<std::size_t>(sender)].to = receiver;
     flows[static_cast<std::size_t>(receiver)].from = sender;
-  }
+  });
   return flows;
 }
 
@@ -135,8 +150,8 @@ void PlannedSteps::name_endpoints(const std::vector<NamedEndpoint>& endpoints, c
 
 /// If hosts have several endpoints, bandwidths within a host are not compared with those between hosts.
 void PlannedSteps::group_by_host(const std::vector<NamedEndpoint>& endpoints) {
-  const bool alike = std::all_of(endpoints.begin(), endpoints.end(),
-                                 [](const NamedEndpoint& endpoint) { return endpoint.name == endpoint.host; });
+  const bool alike =
+      std::ranges::all_of(endpoints, [](const NamedEndpoint& endpoint) { return endpoint.name == endpoint.host; });
   if (alike) return;
   sweep_.leaf_of.assign(sweep_.hosts.size(), cluster::Sweep::kNoLeaf);
   std::unordered_map<std::string, std::int32_t> leaves;
@@ -167,15 +182,9 @@ void PlannedSteps::plan_round() {
 std::optional<Step> PlannedSteps::next() {
   if (steps_ % kStepsOfRound == 0) plan_round();
   if (round_.meetings.empty()) return std::nullopt;
-  Step step;
-  step.number = steps_;
-  step.round = round_.number;
-  step.back = steps_ % kStepsOfRound == 1;
-  step.pings = !step.back;
-  step.meetings = round_.meetings;
-  ++steps_;
   left_ = std::max<std::int64_t>(left_ - 1, 0);
-  return step;
+  const std::int64_t number = steps_++;
+  return Step{number, round_.number, number % kStepsOfRound == 1, round_.meetings};
 }
 
 void PlannedSteps::note(const PairReading& reading) {
@@ -200,6 +209,45 @@ std::optional<SweepVerdict> PlannedSteps::verdict() {
   if (host_of_.size() <= kMostDrawn) {
     report.layout = layout_of_endpoints(cluster::map_layout(sweep_, verdict), endpoint_of_);
   }
+  return report;
+}
+
+HeatLayout layout_of_endpoints(const HeatLayout& layout, const std::vector<int>& endpoint_of) {
+  HeatLayout of_endpoints;
+  std::vector<std::size_t> line_of;  // by line of the whole layout: how many lines stand above it
+  for (const std::size_t host : layout.order) {
+    line_of.push_back(of_endpoints.order.size());
+    if (endpoint_of[host] >= 0) of_endpoints.order.push_back(static_cast<std::size_t>(endpoint_of[host]));
+  }
+  line_of.push_back(of_endpoints.order.size());
+  for (HeatBlock block : layout.blocks) {
+    block.first = line_of[block.first];
+    block.last = line_of[block.last];
+    if (block.first < block.last) of_endpoints.blocks.push_back(block);
+  }
+  of_endpoints.marks.assign(of_endpoints.order.size(), kNoMark);
+  for (std::size_t host = 0; host < endpoint_of.size(); ++host) {
+    if (endpoint_of[host] >= 0) of_endpoints.marks[static_cast<std::size_t>(endpoint_of[host])] = layout.marks[host];
+  }
+  return of_endpoints;
+}
+
+SweepVerdict reported(const cluster::Verdict& verdict, const cluster::Sweep& sweep, const std::string& why_over) {
+  SweepVerdict report;
+  report.judged = name(verdict.judged);
+  report.why_over = why_over;
+  for (const cluster::Finding& finding : verdict.findings)
+    report.findings.push_back(reported_finding(finding, verdict, sweep));
+  for (const cluster::Alike& item : cluster::items_of(sweep, verdict, true)) {
+    report.said.push_back(fmt::format("{}; {}{}", cluster::sentence(sweep, verdict, item), cluster::extent(sweep, item),
+                                      item.size() > 1 ? "" : "; " + cluster::evidence(*item.front())));
+  }
+  for (const cluster::FollowUp& follow_up : verdict.follow_ups) {
+    std::vector<std::int32_t> hosts{follow_up.host};
+    if (follow_up.other >= 0) hosts.push_back(follow_up.other);
+    report.open.push_back(printable(fmt::format("{}: {}", fmt::join(sweep.names_of(hosts), " and "), follow_up.why)));
+  }
+  report.not_judged = sweep.names_of(verdict.not_judged);
   return report;
 }
 

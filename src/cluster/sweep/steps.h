@@ -12,7 +12,6 @@
 #include "cluster/pairs/readings.h"
 #include "cluster/pairs/verdict.h"
 #include "cluster/sweep/flow.h"
-#include "cluster/sweep/measured.h"
 #include "common/core/not_copied.h"
 #include "common/core/options.h"
 #include "common/core/schedule.h"
@@ -27,22 +26,11 @@ namespace fabricbench::sweep {
 struct Step {
   std::int64_t number = 0;  ///< from 0
   std::int64_t round = 0;
-  bool back = false;   ///< from the second endpoint of each meeting to the first
-  bool pings = false;  ///< the latency is measured too
-  std::vector<Meeting> meetings;
-};
+  bool back = false;  ///< from the second endpoint of each meeting to the first
+  std::vector<Meeting> meetings{};
 
-/// The steps of a sweep, computed one by one.
-class Steps {
- public:
-  Steps(const Options& options, int endpoints, std::uint64_t seed);
-
-  [[nodiscard]] std::int64_t count() const { return schedule_.rounds() * per_round_; }
-  [[nodiscard]] Step step(std::int64_t number) const;
-
- private:
-  Schedule schedule_;
-  std::int64_t per_round_;
+  /// Whether the latency is measured too: it is the same both ways.
+  [[nodiscard]] bool pings() const { return !back; }
 };
 
 /// What `endpoint` sends and receives in a step; empty if it is idle.
@@ -65,18 +53,21 @@ class StepSource : public InterfaceBase {
   [[nodiscard]] virtual std::int64_t taken_over() const { return 0; }
 };
 
-/// The steps of a schedule, whatever the readings.
+/// The steps of a schedule, whatever the readings; computed one by one.
 class ScheduledSteps final : public StepSource {
  public:
-  explicit ScheduledSteps(const Steps& steps) : steps_(steps) {}
+  ScheduledSteps(const Options& options, int endpoints, std::uint64_t seed);
 
+  [[nodiscard]] std::int64_t count() const { return schedule_.rounds() * per_round_; }
+  [[nodiscard]] Step step(std::int64_t number) const;
   [[nodiscard]] std::optional<Step> next() override {
-    return next_ < steps_.count() ? std::optional(steps_.step(next_++)) : std::nullopt;
+    return next_ < count() ? std::optional(step(next_++)) : std::nullopt;
   }
-  [[nodiscard]] std::int64_t left() const override { return steps_.count() - next_; }
+  [[nodiscard]] std::int64_t left() const override { return count() - next_; }
 
  private:
-  Steps steps_;
+  Schedule schedule_;
+  std::int64_t per_round_;
   std::int64_t next_ = 0;
 };
 
@@ -88,6 +79,18 @@ constexpr std::size_t kMostDrawn = 64;
 
 /// The maximum number of rounds of a sweep.
 [[nodiscard]] std::int64_t most_rounds(const Options& options, int endpoints);
+
+/// The readings of a sweep's earlier jobs, for --measured.
+struct Measured {
+  std::vector<std::string> hosts;          ///< of the whole sweep, in its order; empty: there was no earlier job
+  std::vector<cluster::Reading> readings;  ///< their hosts are indices into `hosts`
+};
+
+/// Reads the output of plan_sweep --list-readings: lines of fields with tabs between them, `host NAME` and `reading
+/// ROUND CONCURRENT FROM TO RATE`, where RATE is bytes per second (0: ranks waited for a processor), `failed`, `wrong`
+/// or `not_tried`. Throws Error (missing) if the file cannot be read, and UsageError that names the first line in
+/// another form.
+[[nodiscard]] Measured read_measured(const std::string& path);
 
 /// An endpoint, with the facts that a planned sweep needs.
 struct NamedEndpoint {

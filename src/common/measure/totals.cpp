@@ -92,7 +92,7 @@ void Totals::add(const Row& row, const Measurement& measured, const std::string&
   most_epochs_ = std::max(most_epochs_, summary.epochs);
   ++measurements_;
   const Figures figures{row.group, row.size, measured.algbw, all_lost ? 0 : summary.median};
-  if (figures.size >= group.largest.size) group.largest = figures;
+  if (!group.largest || figures.size >= group.largest->size) group.largest = figures;
   note_extremes(figures);
   if (!summary.interval) return;
   ++with_interval_;
@@ -222,30 +222,15 @@ void Totals::note_extremes(const Figures& figures) {
   if (!largest_latency_ || figures.median > largest_latency_->median) largest_latency_ = figures;
 }
 
-std::int64_t Totals::measurements(int group) const {
+const Totals::OfGroup& Totals::of(int group) const {
+  static const OfGroup none;
   const auto found = groups_.find(group);
-  return found == groups_.end() ? 0 : found->second.measurements;
-}
-
-std::optional<Totals::Figures> Totals::largest_message(int group) const {
-  const auto found = groups_.find(group);
-  return found == groups_.end() ? std::nullopt : std::optional(found->second.largest);
-}
-
-std::optional<Totals::Figures> Totals::least_bandwidth(int group) const {
-  const auto found = groups_.find(group);
-  return found == groups_.end() ? std::nullopt : found->second.least_bandwidth;
-}
-
-std::optional<Totals::Figures> Totals::most_bandwidth(int group) const {
-  const auto found = groups_.find(group);
-  return found == groups_.end() ? std::nullopt : found->second.most_bandwidth;
+  return found == groups_.end() ? none : found->second;
 }
 
 double Totals::average_busbw(int group) const {
-  const auto found = groups_.find(group);
-  if (found == groups_.end()) return 0;
-  return found->second.busbw / static_cast<double>(found->second.measurements);
+  const OfGroup& sums = of(group);
+  return sums.measurements == 0 ? 0 : sums.busbw / static_cast<double>(sums.measurements);
 }
 
 int Totals::slowest_group() const {
@@ -263,9 +248,7 @@ std::optional<Totals::Slowest> Totals::slowest_rank(int group, std::int64_t rank
   constexpr double kLeastExcess = 0.01;  // below, it matters to nobody
   // An operation alone ends at some ranks after others, by the library's algorithm and by their distance.
   constexpr Seconds kLeastExcessAlone = 1e-6;
-  const auto found = groups_.find(group);
-  if (found == groups_.end()) return std::nullopt;
-  const OfGroup& sums = found->second;
+  const OfGroup& sums = of(group);
   const auto leader = sums.slowest.leader(ranks);
   if (!leader) return std::nullopt;
   std::int64_t all = 0;
@@ -277,16 +260,6 @@ std::optional<Totals::Slowest> Totals::slowest_rank(int group, std::int64_t rank
   if (share * static_cast<double>(ranks) < kBeyondChance || excess < kLeastExcess) return std::nullopt;
   if (alone && excess_time < kLeastExcessAlone) return std::nullopt;
   return Slowest{*leader, share, excess};
-}
-
-std::optional<Totals::Idlest> Totals::stopped_rank(int group, std::int64_t ranks) const {
-  const auto found = groups_.find(group);
-  return found == groups_.end() ? std::nullopt : idlest(found->second.stopped, ranks);
-}
-
-std::optional<Totals::Idlest> Totals::waiting_rank(int group, std::int64_t ranks) const {
-  const auto found = groups_.find(group);
-  return found == groups_.end() ? std::nullopt : idlest(found->second.waiting, ranks);
 }
 
 std::optional<Totals::Idlest> Totals::idlest(const Idleness& sums, std::int64_t ranks) {

@@ -71,8 +71,12 @@ class Totals {
   };
   /// The rank that was stopped or asleep, and the one that waited for a processor. Empty unless the others hardly ever
   /// did, and it did so more than they in more epochs than chance explains.
-  [[nodiscard]] std::optional<Idlest> stopped_rank(int group, std::int64_t ranks) const;
-  [[nodiscard]] std::optional<Idlest> waiting_rank(int group, std::int64_t ranks) const;
+  [[nodiscard]] std::optional<Idlest> stopped_rank(int group, std::int64_t ranks) const {
+    return idlest(of(group).stopped, ranks);
+  }
+  [[nodiscard]] std::optional<Idlest> waiting_rank(int group, std::int64_t ranks) const {
+    return idlest(of(group).waiting, ranks);
+  }
 
   /// The figures of one measurement of messages between two ranks.
   struct Figures {
@@ -81,12 +85,12 @@ class Totals {
     double algbw = 0;    // bytes per second
     Seconds median = 0;  // of a message
   };
-  [[nodiscard]] std::int64_t measurements(int group) const;
+  [[nodiscard]] std::int64_t measurements(int group) const { return of(group).measurements; }
   /// The figures of a group's largest message; empty if it has none.
-  [[nodiscard]] std::optional<Figures> largest_message(int group) const;
+  [[nodiscard]] const std::optional<Figures>& largest_message(int group) const { return of(group).largest; }
   /// A group's lowest and highest bandwidth; empty if it has none.
-  [[nodiscard]] std::optional<Figures> least_bandwidth(int group) const;
-  [[nodiscard]] std::optional<Figures> most_bandwidth(int group) const;
+  [[nodiscard]] const std::optional<Figures>& least_bandwidth(int group) const { return of(group).least_bandwidth; }
+  [[nodiscard]] const std::optional<Figures>& most_bandwidth(int group) const { return of(group).most_bandwidth; }
   /// The largest median, the first of equal ones; empty if there is none.
   [[nodiscard]] const std::optional<Figures>& largest_latency() const { return largest_latency_; }
   /// Measurements of which no message arrived.
@@ -115,12 +119,14 @@ class Totals {
     std::vector<Seconds> excess_time{};
     Idleness stopped{};
     Idleness waiting{};
-    Figures largest{};  // of the largest message
+    std::optional<Figures> largest{};  // of the largest message
     std::optional<Figures> least_bandwidth{};
     std::optional<Figures> most_bandwidth{};
   };
   void add(const Row& row, const Measurement& measured, const std::string& label);
   void add_idle(const Row& row, const IdleShares& shares, Idleness& sums) const;
+  /// The sums of a group; of one without measurements, nothing.
+  [[nodiscard]] const OfGroup& of(int group) const;
   [[nodiscard]] static std::optional<Idlest> idlest(const Idleness& sums, std::int64_t ranks);
   void compare_ranks(const Row& row, const Measurement& measured);
   void note_extremes(const Figures& figures);

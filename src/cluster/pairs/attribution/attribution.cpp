@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,20 +13,94 @@
 #include <fmt/format.h>
 
 #include "cluster/pairs/attribution/devices.h"
-#include "cluster/pairs/attribution/explanation.h"
 #include "cluster/pairs/attribution/failures.h"
 #include "cluster/pairs/attribution/findings.h"
-#include "cluster/pairs/attribution/leaves.h"
+#include "cluster/pairs/attribution/links.h"
 #include "cluster/pairs/attribution/model.h"
-#include "cluster/pairs/attribution/pairs.h"
-#include "cluster/pairs/attribution/shared_links.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {
+
+/// A model, and what explains its readings.
+struct Explained {
+  Model model;
+  std::vector<Finding> slow_leaves;
+  std::set<std::int32_t> open_leaves;  ///< SlowLeaves::open
+  std::vector<char> slow_lately;       ///< by host (Loaded::slow_lately); empty where no links are shared
+  std::vector<SlowDevices> devices;
+  UnitEffects units;
+};
+
+/// Finds units and devices. Devices need to know which partners are slow, and units are found again if devices explain
+/// some of their readings.
+Explained explain(Model model, const SlowLeaves& leaves) {
+  Explained all{std::move(model), leaves.findings, leaves.open, {}, {}, {}};
+  fit_first(all.model);
+  const DeviceReadings over_devices = list_devices(all.model);
+  all.model.device_effects = static_cast<std::int64_t>(over_devices.effects.size());
+  all.units = find_units(all.model);
+  if (over_devices.effects.empty()) return all;
+  all.devices = find_devices(all.model, over_devices);
+  if (!all.devices.empty()) all.units = find_units(all.model);
+  return all;
+}
+
+/// Explains a sweep. The structure is found without readings that are `left_out` (by place; empty: none).
+Explained explain_without(const Sweep& sweep, const VerdictSettings& settings, std::vector<char> left_out) {
+  Structure structure = structure_of(sweep, settings, left_out);
+  SlowLeaves leaves = find_slow_leaves(sweep, structure, settings, left_out, false);
+  Model model = make_model(sweep, settings, std::move(structure), std::move(left_out), leaves.explained);
+  return explain(std::move(model), leaves);
+}
+
+/// If a third of the hosts or more are `slow`, readings cannot tell which kind is healthy. Returns whether these kinds
+/// are new.
+bool set_kinds(std::vector<char> slow, Structure& structure) {
+  const auto hosts = std::ranges::count(slow, 1);
+  if (hosts < 2 || 3 * hosts < std::ssize(slow)) return false;
+  return std::exchange(structure.is_slow_kind, slow) != slow;
+}
+
+/// Explains a sweep in which pairs share links.
+Explained explain_shared(const Sweep& sweep, const VerdictSettings& settings) {
+  Structure structure = structure_with_shared_links(sweep, settings);
+  Loaded loaded = loaded_readings(sweep, structure, settings.tolerance);
+  set_kinds(loaded.never_fast, structure);
+  std::vector<char> of_slow_hosts(sweep.readings.size(), 0);  // they say nothing of leaves
+  for (std::size_t i = 0; i < of_slow_hosts.size(); ++i) {
+    const Reading& reading = sweep.readings[i];
+    const bool is_fast = loaded.never_fast[at(reading.from)] == 0 && loaded.never_fast[at(reading.to)] == 0;
+    if (!is_fast) of_slow_hosts[i] = 1;
+  }
+  SlowLeaves leaves = find_slow_leaves(sweep, structure, settings, of_slow_hosts, true);
+  for (std::size_t i = 0; i < leaves.explained.size(); ++i) {
+    if (leaves.explained[i] != 0) loaded.readings[i] = 1;
+  }
+  const auto explained = [&] {
+    return explain(make_model(sweep, settings, structure, loaded.above_usual, loaded.readings), leaves);
+  };
+  Explained all = explained();
+  std::vector<char> blamed(sweep.hosts.size(), 0);
+  for (const std::int32_t host : hosts_of(all.model, all.units.blamed)) blamed[at(host)] = 1;
+  if (set_kinds(std::move(blamed), structure)) all = explained();
+  all.slow_lately = std::move(loaded.slow_lately);
+  return all;
+}
+
+/// If there are slow devices, the structure is found again without readings over them. Where pairs share links, hosts
+/// and paths are judged by the readings that no other pair has a part in (links.h).
+Explained explain(const Sweep& sweep, const VerdictSettings& settings, bool links_are_shared) {
+  if (links_are_shared) return explain_shared(sweep, settings);
+  Explained all = explain_without(sweep, settings, {});
+  if (all.devices.empty()) return all;
+  Explained second = explain_without(sweep, settings, readings_over(sweep, all.devices));
+  return second.devices.empty() ? std::move(all) : std::move(second);
+}
 
 void count_readings(const Sweep& sweep, Verdict& verdict) {
   for (const Reading& reading : sweep.readings) {
@@ -39,20 +114,19 @@ void count_readings(const Sweep& sweep, Verdict& verdict) {
 void note_noise(const Model& model, Verdict& verdict) {
   for (const Stratum& stratum : model.strata) {
     if (stratum.scale <= kMuchNoise) continue;
-    const auto kind = static_cast<std::size_t>(stratum.kind);
+    const auto kind = at(stratum.kind);
     std::string note = fmt::format(
         "readings{} scatter by {:.0f} % (standard deviation), and this noise hides small deficits; are there "
         "two kinds of pairs, or is the network busy?",
         kind < model.sweep->kinds.size() ? " of " + model.sweep->kinds[kind] : "", 100 * stratum.scale);
-    const bool is_known = std::find(verdict.notes.begin(), verdict.notes.end(), note) != verdict.notes.end();
+    const bool is_known = std::ranges::find(verdict.notes, note) != verdict.notes.end();
     if (!is_known) verdict.notes.push_back(std::move(note));
   }
 }
 
 void note_drops(const Model& model, Verdict& verdict) {
   if (model.drops.empty()) return;
-  const auto lowest = std::min_element(model.drops.begin(), model.drops.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto lowest = std::ranges::min_element(model.drops, {}, [](const auto& each) { return each.second; });
   verdict.notes.push_back(fmt::format(
       "in {} {} everything was slower, by up to {:.0f} %; no host or path is blamed for it: was the network busy?",
       model.drops.size(), model.drops.size() == 1 ? "round" : "rounds", -100 * std::expm1(lowest->second)));
@@ -64,7 +138,7 @@ void note_drift(const Model& model, Verdict& verdict) {
   std::vector<double> drift = model.drift;
   const double low = quantile(drift, 1 - kUpper);
   verdict.lasting_change = -std::expm1(low - quantile(drift, kUpper));
-  const auto [lowest, highest] = std::minmax_element(model.drift.begin(), model.drift.end());
+  const auto [lowest, highest] = std::ranges::minmax_element(model.drift);
   const double change = -std::expm1(*lowest - *highest);
   if (change <= model.settings.tolerance / 2) return;
   verdict.changes_with_time = change;
@@ -77,10 +151,10 @@ void note_drift(const Model& model, Verdict& verdict) {
 void note_apart(const Model& model, const UnitEffects& units, Verdict& verdict) {
   std::string names;
   for (const std::int32_t host : units.apart) {
-    const bool blamed = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
-      return std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
+    const bool blamed = std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
+      return std::ranges::find(finding.hosts, host) != finding.hosts.end();
     });
-    if (!blamed) names += (names.empty() ? "" : ", ") + model.sweep->hosts[static_cast<std::size_t>(host)];
+    if (!blamed) names += (names.empty() ? "" : ", ") + model.sweep->hosts[at(host)];
   }
   if (names.empty()) return;
   verdict.notes.push_back(
@@ -98,8 +172,7 @@ void note_unexplained(const Sweep& sweep, Verdict& verdict) {
 
 /// If more than half of the hosts are slow now and then, the network is to blame, and none of them.
 void keep_exceptions(const Sweep& sweep, std::vector<UnsteadyHost>& unsteady_hosts, Verdict& verdict) {
-  const auto sure =
-      std::count_if(unsteady_hosts.begin(), unsteady_hosts.end(), [](const UnsteadyHost& host) { return host.sure; });
+  const auto sure = std::ranges::count_if(unsteady_hosts, [](const UnsteadyHost& host) { return host.sure; });
   if (2 * sure <= static_cast<std::ptrdiff_t>(sweep.hosts.size())) return;
   verdict.notes.push_back(
       fmt::format("{} of {} hosts are slow now and then, so none of them is blamed: is the network busy at times?",
@@ -110,9 +183,9 @@ void keep_exceptions(const Sweep& sweep, std::vector<UnsteadyHost>& unsteady_hos
 /// The share of failed readings that nothing explains, without readings of unsteady hosts.
 double share_failing(const Sweep& sweep, const std::vector<std::int32_t>& unexplained,
                      const std::vector<double>& unsteady, const Verdict& verdict) {
-  const auto failing = std::count_if(unexplained.begin(), unexplained.end(), [&](std::int32_t place) {
-    const Reading& reading = sweep.readings[static_cast<std::size_t>(place)];
-    return unsteady[static_cast<std::size_t>(reading.from)] == 0 && unsteady[static_cast<std::size_t>(reading.to)] == 0;
+  const auto failing = std::ranges::count_if(unexplained, [&](std::int32_t place) {
+    const Reading& reading = sweep.readings[at(place)];
+    return unsteady[at(reading.from)] == 0 && unsteady[at(reading.to)] == 0;
   });
   return verdict.readings > 0 ? static_cast<double>(failing) / static_cast<double>(verdict.readings) : 0;
 }
@@ -137,7 +210,7 @@ void note_below_asked(const Sweep& sweep, Verdict& verdict) {
 
 /// Notes readings that say nothing on bandwidth.
 void note_waited(const Sweep& sweep, Verdict& verdict) {
-  const auto waited = std::count_if(sweep.readings.begin(), sweep.readings.end(), [](const Reading& reading) {
+  const auto waited = std::ranges::count_if(sweep.readings, [](const Reading& reading) {
     return reading.outcome == Outcome::kMeasured && reading.from != reading.to && reading.rate == 0;
   });
   if (waited == 0) return;
@@ -149,15 +222,14 @@ void note_waited(const Sweep& sweep, Verdict& verdict) {
 bool are_all_alike(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.groupings.empty()) return false;
   const std::vector<Group>& groups = verdict.groupings.back().groups;
-  return std::none_of(groups.begin(), groups.end(),
-                      [&](const Group& group) { return 2 * group.hosts.size() >= sweep.hosts.size(); });
+  return std::ranges::none_of(groups, [&](const Group& group) { return 2 * group.hosts.size() >= sweep.hosts.size(); });
 }
 
 /// Whether something is slow, all is fine, or neither is known. Failures that may be chance do not count as slow,
 /// unless nothing works at all.
 Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const PairEffects& pairs,
                      const Verdict& verdict) {
-  const bool any_is_sure = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+  const bool any_is_sure = std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
     const bool may_be_chance = finding.false_alarm >= settings.false_alarm && verdict.failed < verdict.readings;
     return finding.blame != Blame::kUndecided || !may_be_chance;
   });
@@ -179,8 +251,7 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
 double hosts_of(const Verdict& verdict, const Finding& finding) {
   double hosts = 0;
   for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
-    if (leaf >= 0)
-      hosts += static_cast<double>(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).hosts.size());
+    if (leaf >= 0) hosts += static_cast<double>(leaf_at(verdict, leaf).hosts.size());
   }
   if (hosts > 0) return hosts;
   if (finding.hosts.empty()) return static_cast<double>(std::max<std::int64_t>(finding.partners, 1));
@@ -190,7 +261,7 @@ double hosts_of(const Verdict& verdict, const Finding& finding) {
 /// Sorts by hosts times deficit. Of equal ones, decided findings come first.
 void sort_findings(Verdict& verdict) {
   for (Finding& finding : verdict.findings) finding.weight = hosts_of(verdict, finding) * (1 - finding.ratio);
-  std::stable_sort(verdict.findings.begin(), verdict.findings.end(), [](const Finding& a, const Finding& b) {
+  std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {
     if (a.weight != b.weight) return a.weight > b.weight;
     return a.blame != Blame::kUndecided && b.blame == Blame::kUndecided;
   });
@@ -204,7 +275,7 @@ std::vector<std::array<std::int32_t, 2>> fast_partners(const Sweep& sweep, doubl
     if (verdict.usual[place] <= 0 || reading.rate < (1 - tolerance) * verdict.usual[place]) continue;
     for (const auto& [host, rail, other] : {std::tuple{reading.from, reading.from_rail, reading.to},
                                             std::tuple{reading.to, reading.to_rail, reading.from}}) {
-      const std::size_t unit = static_cast<std::size_t>(host) * sweep.rails.size() + static_cast<std::size_t>(rail);
+      const std::size_t unit = at(host) * sweep.rails.size() + at(rail);
       auto& [first, second] = fast[unit];
       if (first < 0) first = other;
       if (first != other) second = other;
@@ -219,15 +290,15 @@ void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
   // By host, what is against it: findings of one kind on the same hosts, perhaps on several rails, are one.
   std::vector<std::set<std::pair<Blame, std::vector<std::int32_t>>>> against(sweep.hosts.size());
   const auto add = [&](const std::vector<std::int32_t>& named, Blame blame, std::vector<std::int32_t> hosts) {
-    std::sort(hosts.begin(), hosts.end());
-    for (const std::int32_t host : named) against[static_cast<std::size_t>(host)].emplace(blame, hosts);
+    std::ranges::sort(hosts);
+    for (const std::int32_t host : named) against[at(host)].emplace(blame, hosts);
   };
   bool all = false;
   for (const Finding& finding : verdict.findings) {
     all = all || finding.blame == Blame::kRail || finding.blame == Blame::kAll;
     add(finding.hosts, finding.blame, finding.hosts);
     for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
-      if (leaf >= 0) add(verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).hosts, finding.blame, {});
+      if (leaf >= 0) add(leaf_at(verdict, leaf).hosts, finding.blame, {});
     }
   }
   std::vector<std::int32_t> open = verdict.not_judged;
@@ -240,9 +311,9 @@ void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
   for (Finding& finding : verdict.findings) {
     if (finding.hosts.size() != 2) continue;
     for (std::size_t side = 0; side < 2; ++side) {
-      const auto host = static_cast<std::size_t>(finding.hosts[side]);
+      const auto host = at(finding.hosts[side]);
       const std::int32_t rail = std::max({side == 1 ? finding.other_rail : -1, finding.rail, 0});
-      const auto& [first, second] = fast[host * sweep.rails.size() + static_cast<std::size_t>(rail)];
+      const auto& [first, second] = fast[host * sweep.rails.size() + at(rail)];
       const bool is_fast = second >= 0 || (first >= 0 && first != finding.hosts[1 - side]);
       finding.fine_hosts[side] = finding.blame == Blame::kUndecided ? is_fast : !all && against[host].size() == 1;
     }
@@ -265,8 +336,8 @@ void set_usual(const Model& model, Verdict& verdict) {
   verdict.stratum_of.assign(model.sweep->readings.size(), -1);
   verdict.usual.assign(model.sweep->readings.size(), 0);
   for (const Point& point : model.points) {
-    verdict.stratum_of[static_cast<std::size_t>(point.reading)] = point.stratum;
-    verdict.usual[static_cast<std::size_t>(point.reading)] = std::exp(point.log_rate - point.residual);
+    verdict.stratum_of[at(point.reading)] = point.stratum;
+    verdict.usual[at(point.reading)] = std::exp(point.log_rate - point.residual);
   }
 }
 
@@ -303,7 +374,7 @@ void report_slow(Explained& explained, Verdict& verdict) {
     verdict.notes.push_back(fmt::format(
         "the uplinks of {} may be slow: its hosts reach less than others in the same rounds, which the load of these "
         "rounds may explain too",
-        verdict.groupings.at(0).groups.at(static_cast<std::size_t>(leaf)).name));
+        leaf_at(verdict, leaf).name));
   }
   if (const std::vector<std::int32_t>& hosts = model.structure.may_be_slow_leaf; !hosts.empty()) {
     verdict.may_stand_apart = hosts;
@@ -323,9 +394,7 @@ std::vector<double> slow_shares(const Sweep& sweep, const std::vector<UnsteadyHo
   std::vector<double> shares(sweep.hosts.size(), 0);
   for (const UnsteadyHost& host : unsteady_hosts) {
     const Finding& finding = host.finding;
-    if (host.sure)
-      shares[static_cast<std::size_t>(host.host())] =
-          static_cast<double>(finding.slow) / static_cast<double>(finding.readings);
+    if (host.sure) shares[at(host.host())] = static_cast<double>(finding.slow) / static_cast<double>(finding.readings);
   }
   return shares;
 }
@@ -354,8 +423,8 @@ void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, 
 
 /// Whether a finding is on the uplinks of a leaf, so that its hosts are not open.
 bool is_of_slow_leaf(const Verdict& verdict, std::int32_t leaf) {
-  return std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                     [&](const Finding& finding) { return finding.blame == Blame::kLeaf && finding.leaf == leaf; });
+  return std::ranges::any_of(
+      verdict.findings, [&](const Finding& finding) { return finding.blame == Blame::kLeaf && finding.leaf == leaf; });
 }
 
 /// Judges a sweep. Where pairs share links, hosts and paths are judged by the readings that no other pair has a part

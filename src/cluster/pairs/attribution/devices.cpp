@@ -15,7 +15,7 @@
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -37,11 +37,14 @@ struct Suspicion {
   [[nodiscard]] double missing() const { return score.burden * score.informative; }
 };
 
+/// The hosts of a partner and of the entry's own side.
+std::pair<std::int32_t, std::int32_t> hosts_of(const Model& model, Entry entry) {
+  return {model.ids.host(entry.other), model.ids.host(model.own_effect(entry))};
+}
+
 std::vector<OwnLevel> levels_of(const Model& model, std::span<const Entry> entries) {
   std::vector<OwnLevel> levels;
-  const auto hosts = [&](Entry entry) {
-    return std::pair(model.ids.host(entry.other), model.ids.host(model.own_effect(entry)));
-  };
+  const auto hosts = [&](Entry entry) { return hosts_of(model, entry); };
   for (std::size_t begin = 0; begin < entries.size();) {
     std::size_t end = begin + 1;
     while (end < entries.size() && hosts(entries[end]) == hosts(entries[begin])) ++end;
@@ -61,12 +64,12 @@ double share_missing(double residual, double cap, double centre) { return residu
 /// A host's median share over other devices of the same kind, from readings in which the cap would show; nothing if
 /// there are too few.
 std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& effect, std::int32_t host, double cap) {
-  const auto kind = static_cast<std::size_t>(model.sweep->devices[static_cast<std::size_t>(effect.device)].kind);
+  const auto kind = at(model.sweep->devices[at(effect.device)].kind);
   std::vector<double> shares;
   for (std::int32_t rail = 0; rail < model.ids.rails; ++rail) {
     for (const Entry entry : model.entries_of(model.ids.of(effect.kind, host, rail, effect.role))) {
       const Point& point = model.point_of(entry);
-      const Route* route = model.sweep->route_of(static_cast<std::size_t>(point.reading), entry.receives());
+      const Route* route = model.sweep->route_of(at(point.reading), entry.receives());
       const bool other =
           route != nullptr && route->devices[kind] != Route::kNone && route->devices[kind] != effect.device;
       if (!other || !shows(model, cap, model.centre_of(point))) continue;
@@ -114,9 +117,7 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
     if (elsewhere) suspicion.fast_elsewhere.push_back(host);
   }
   if (by_themselves.empty()) return suspicion;
-  std::erase_if(levels, [&](const OwnLevel& each) {
-    return std::binary_search(by_themselves.begin(), by_themselves.end(), each.own);
-  });
+  std::erase_if(levels, [&](const OwnLevel& each) { return std::ranges::binary_search(by_themselves, each.own); });
   suspicion.score = score_of(model, levels);
   return suspicion;
 }
@@ -129,8 +130,8 @@ bool is_suspect(const Model& model, const Suspicion& suspicion, std::int32_t nee
 }
 
 bool is_worth_a_look(const Model& model, std::span<const Entry> entries) {
-  const auto slow = std::count_if(entries.begin(), entries.end(),
-                                  [&](Entry entry) { return model.point_of(entry).residual < model.slow; });
+  const auto slow =
+      std::ranges::count_if(entries, [&](Entry entry) { return model.point_of(entry).residual < model.slow; });
   return slow > 0 && readings_to_a_slow_one(model) * slow >= static_cast<std::int64_t>(entries.size());
 }
 
@@ -178,9 +179,9 @@ std::vector<std::int32_t> same_readings(const Model& model, const DeviceReadings
   for (const DeviceEffect& each : readings.effects) {
     const bool alike =
         each.kind == effect.kind && each.role == effect.role && each.end - each.begin == effect.end - effect.begin;
-    const auto kind = static_cast<std::size_t>(model.sweep->devices[static_cast<std::size_t>(each.device)].kind);
-    const bool same = alike && std::all_of(entries.begin(), entries.end(), [&](Entry entry) {
-                        const auto place = static_cast<std::size_t>(model.point_of(entry).reading);
+    const auto kind = at(model.sweep->devices[at(each.device)].kind);
+    const bool same = alike && std::ranges::all_of(entries, [&](Entry entry) {
+                        const auto place = at(model.point_of(entry).reading);
                         return model.sweep->route_of(place, entry.receives())->devices[kind] == each.device;
                       });
     if (same) devices.push_back(each.device);
@@ -230,7 +231,7 @@ void combine(std::int32_t& known, std::int32_t now) {
 bool is_told_from_hosts(const Model& model, const std::vector<Entry>& over) {
   const std::int32_t own = model.own_effect(over.front());
   return over.size() < model.entries_of(own).size() ||
-         std::any_of(over.begin(), over.end(), [&](Entry side) { return model.own_effect(side) != own; });
+         std::ranges::any_of(over, [&](Entry side) { return model.own_effect(side) != own; });
 }
 
 /// By kind of device, the one that all readings of a host, or of one of its rails, went through.
@@ -266,8 +267,7 @@ std::vector<SlowDevices> find_devices(Model& model, const DeviceReadings& readin
   fit_clean(model);
   const auto tests = static_cast<double>(effects_tested(model));
   const auto of_devices = [&](const std::vector<std::int32_t>& devices) -> SlowDevices& {
-    const auto known =
-        std::find_if(found.begin(), found.end(), [&](const SlowDevices& each) { return each.devices == devices; });
+    const auto known = std::ranges::find_if(found, [&](const SlowDevices& each) { return each.devices == devices; });
     if (known != found.end()) return *known;
     found.emplace_back().devices = devices;
     return found.back();
@@ -293,7 +293,7 @@ DeviceReadings list_devices(const Model& model) {
     const Point& point = model.points[i];
     const auto code = static_cast<std::uint32_t>(2 * i);
     for (const Entry side : {Entry{code + 1, point.sender}, Entry{code, point.receiver}}) {
-      const Route* route = model.sweep->route_of(static_cast<std::size_t>(point.reading), side.receives());
+      const Route* route = model.sweep->route_of(at(point.reading), side.receives());
       if (route == nullptr) continue;
       const std::int32_t own = model.own_effect(side);
       for (const std::int32_t device : route->devices) {
@@ -303,10 +303,7 @@ DeviceReadings list_devices(const Model& model) {
   }
   for (auto& [of, list] : lists) {
     if (!is_told_from_hosts(model, list)) continue;
-    const auto hosts = [&](Entry side) {
-      return std::pair(model.ids.host(side.other), model.ids.host(model.own_effect(side)));
-    };
-    std::stable_sort(list.begin(), list.end(), [&](Entry a, Entry b) { return hosts(a) < hosts(b); });
+    std::ranges::stable_sort(list, {}, [&](Entry side) { return hosts_of(model, side); });
     const auto [kind, device, role] = of;
     const std::size_t begin = readings.entries.size();
     readings.entries.insert(readings.entries.end(), list.begin(), list.end());
@@ -340,8 +337,8 @@ std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevice
   for (std::vector<char>& way : is_slow) way.assign(sweep.devices.size(), 0);
   for (const SlowDevices& each : slow) {
     for (const std::int32_t device : each.devices) {
-      if (each.sends) is_slow[0][static_cast<std::size_t>(device)] = 1;
-      if (each.receives) is_slow[1][static_cast<std::size_t>(device)] = 1;
+      if (each.sends) is_slow[0][at(device)] = 1;
+      if (each.receives) is_slow[1][at(device)] = 1;
     }
   }
   std::vector<char> over(sweep.readings.size(), 0);
@@ -350,7 +347,7 @@ std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevice
       const Route* route = sweep.route_of(place, receiver);
       if (route == nullptr) continue;
       for (const std::int32_t device : route->devices) {
-        if (device != Route::kNone && is_slow[receiver ? 1 : 0][static_cast<std::size_t>(device)] != 0) over[place] = 1;
+        if (device != Route::kNone && is_slow[receiver ? 1 : 0][at(device)] != 0) over[place] = 1;
       }
     }
   }

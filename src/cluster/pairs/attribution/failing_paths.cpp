@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/pairs/attribution/failures.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -87,7 +88,7 @@ Units units_failing_with_several(const AttemptTable& table, const FailedPaths& p
 }
 
 /// Meetings of two units.
-struct Meetings {
+struct MeetingCounts {
   double failed = 0;
   double all = 0;
 
@@ -97,8 +98,8 @@ struct Meetings {
 };
 
 /// The meetings that say how often chance makes one fail: without those of unsteady units and of paths that stay dead.
-Meetings usual_meetings(const AttemptTable& table, const FailedPaths& paths, const Units& unsteady) {
-  Meetings usual;
+MeetingCounts usual_meetings(const AttemptTable& table, const FailedPaths& paths, const Units& unsteady) {
+  MeetingCounts usual;
   for (std::int32_t unit = 0; unit < std::ssize(table.units); ++unit) {
     const auto worked = static_cast<double>(table.of(unit).rounds_worked);
     if (!unsteady.contains(unit)) usual.all += worked / 2;  // each meeting has two units
@@ -111,7 +112,7 @@ Meetings usual_meetings(const AttemptTable& table, const FailedPaths& paths, con
 }
 
 /// The failures of a path. Its finding is undecided.
-FailureRun run_of_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual) {
+FailureRun run_of_path(const AttemptTable& table, const FailedPath& path, const MeetingCounts& usual) {
   Attempts failures;
   failures.failed = path.attempts.in(path.way()).failed;
   FailureRun run = table.run_of(failures, {path.low});
@@ -128,7 +129,7 @@ FailureRun run_of_path(const AttemptTable& table, const FailedPath& path, const 
   finding.other_way_fine = path.is_dead() && path.attempts.in(Direction::kBoth).worked > 0;
   const std::int64_t worked = path.is_dead() ? 0 : std::ssize(path.rounds) - std::ssize(path.failed_rounds);
   const double own = path.is_dead() ? 0 : path.failed_meetings();  // of the usual ones
-  finding.false_alarm = table.chance_of(run, Meetings{usual.failed - own, usual.all - own}.share(), worked);
+  finding.false_alarm = table.chance_of(run, MeetingCounts{usual.failed - own, usual.all - own}.share(), worked);
   return run;
 }
 
@@ -138,7 +139,7 @@ FollowUp follow_up_on(const AttemptTable& table, const FailedPath& path, std::st
 }
 
 /// Adds a finding on a path that never worked, and a follow-up if it may be chance or the fault of a host.
-void report_dead_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual, double false_alarm,
+void report_dead_path(const AttemptTable& table, const FailedPath& path, const MeetingCounts& usual, double false_alarm,
                       FailureReport& report) {
   Finding finding = run_of_path(table, path, usual).finding;
   const bool both_work =
@@ -153,15 +154,15 @@ void report_dead_path(const AttemptTable& table, const FailedPath& path, const M
 }
 
 /// Adds a finding on a path that fails now and then, or a follow-up if that is open. Returns whether it is sure.
-bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, const Meetings& usual, double false_alarm,
-                          FailureReport& report) {
+bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, const MeetingCounts& usual,
+                          double false_alarm, FailureReport& report) {
   const FailureRun run = run_of_path(table, path, usual);
   Finding finding = run.finding;
   const std::size_t failed = path.failed_rounds.size();
   const std::size_t meetings = path.rounds.size();
   if (failed >= kSeveral && finding.false_alarm < false_alarm) {
     finding.blame = Blame::kTransient;
-    finding.both_ways = table.sweep->readings[static_cast<std::size_t>(run.first)].both_ways;
+    finding.both_ways = table.sweep->readings[at(run.first)].both_ways;
     finding.readings = path.attempts.in(path.way()).tried();
     finding.slow = finding.failed;
     finding.slow_rounds.assign(run.rounds.begin(), run.rounds.end());
@@ -181,7 +182,7 @@ double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& 
   const Units several = units_failing_with_several(table, paths);
   // If more than a quarter of all units do, the network is to blame, and none of them.
   const Units unsteady = 4 * several.size() > table.units.size() ? Units() : several;
-  const Meetings usual = usual_meetings(table, paths, unsteady);
+  const MeetingCounts usual = usual_meetings(table, paths, unsteady);
   std::vector<Attempts> explained;
   for (const auto& [units, path] : paths) {
     bool is_of_path = !has_either(several, path);

@@ -4,14 +4,12 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cluster/pairs/attribution/units.h"
-#include "cluster/pairs/disjoint_sets.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/distributions.h"
 
@@ -43,14 +41,14 @@ std::vector<Hosts> parts_of(const Sweep& sweep) {
   for (const auto& [number, hosts] : connected_by(pairs, sweep.hosts.size())) {
     parts.emplace_back(hosts.begin(), hosts.end());
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Hosts& a, const Hosts& b) { return a.size() > b.size(); });
+  std::ranges::stable_sort(parts, [](const Hosts& a, const Hosts& b) { return a.size() > b.size(); });
   return parts;
 }
 
 Attempts failures_between(const AttemptTable& table, const Hosts& part, const Hosts& other) {
   const auto are_of = [&](std::int32_t unit, std::int32_t partner) {
-    return std::binary_search(part.begin(), part.end(), unit / table.rails) &&
-           std::binary_search(other.begin(), other.end(), partner / table.rails);
+    return std::ranges::binary_search(part, unit / table.rails) &&
+           std::ranges::binary_search(other, partner / table.rails);
   };
   Attempts between;
   for (std::size_t i = 0; i < table.failed.size(); ++i) {
@@ -67,7 +65,7 @@ std::vector<Hosts> find_parts(AttemptTable& table, std::vector<FailureRun>& caus
     if (!found.empty()) {
       std::set<std::int32_t> units;
       for (std::int32_t unit = 0; unit < static_cast<std::int32_t>(table.units.size()); ++unit) {
-        if (std::binary_search(part.begin(), part.end(), unit / table.rails)) units.insert(unit);
+        if (std::ranges::binary_search(part, unit / table.rails)) units.insert(unit);
       }
       FailureRun run = table.run_of(failures_between(table, part, found.front()), units);
       if (std::min({run.units.size(), run.partners.size(), run.rounds.size()}) < 2) continue;  // bad luck makes one
@@ -97,7 +95,7 @@ std::int64_t count_other_rails(const AttemptTable& table, std::int32_t unit, con
 
 /// Whether nothing works over a rail, though most of its hosts have worked over other rails since. Sets how many.
 bool is_dead_rail(const AttemptTable& table, const Attempts& attempts, FailureRun& run) {
-  const auto elsewhere = std::count_if(run.units.begin(), run.units.end(), [&](std::int32_t unit) {
+  const auto elsewhere = std::ranges::count_if(run.units, [&](std::int32_t unit) {
     return count_other_rails(table, unit,
                              [&](const Attempts& other) { return other.last_success > attempts.last_success; }) > 0;
   });
@@ -110,11 +108,10 @@ bool is_dead_rail(const AttemptTable& table, const Attempts& attempts, FailureRu
 bool is_dead_host(const AttemptTable& table, const std::set<std::int32_t>& units, Direction way,
                   const FailureRun& run) {
   const auto is_tried = [&](std::int32_t unit) { return table.of(unit, way).tried() > 0; };
-  if (std::count_if(units.begin(), units.end(), is_tried) > std::ssize(run.units)) return false;
+  if (std::ranges::count_if(units, is_tried) > std::ssize(run.units)) return false;
   if (way == Direction::kBoth) return is_not_of_partners(run) || (!run.finding.has_worked && !run.proven.empty());
-  return is_not_of_partners(run) && std::any_of(units.begin(), units.end(), [&](std::int32_t unit) {
-           return table.of(unit).last_success > run.first;
-         });
+  return is_not_of_partners(run) &&
+         std::ranges::any_of(units, [&](std::int32_t unit) { return table.of(unit).last_success > run.first; });
 }
 
 /// The units of each rail (Blame::kRail) or host (kDead), or each unit by itself (kNic).
@@ -153,8 +150,7 @@ void find_dead(AttemptTable& table, const Sets& suspects, Blame blame, Direction
     finding.direction = way;
     finding.other_way_fine = way != Direction::kBoth;
     const std::int32_t rail = *units.begin() % table.rails;
-    const bool share_rail =
-        std::all_of(units.begin(), units.end(), [&](std::int32_t unit) { return unit % table.rails == rail; });
+    const bool share_rail = std::ranges::all_of(units, [&](std::int32_t unit) { return unit % table.rails == rail; });
     if (table.rails > 1 && share_rail) finding.rail = rail;
     for (const std::int32_t unit : units) finding.hosts.push_back(unit / table.rails);
     finding.hosts = blame == Blame::kRail ? Hosts() : sorted_unique(std::move(finding.hosts));
@@ -193,7 +189,7 @@ void follow_up_dead_hosts(const Sweep& sweep, const Hosts& dead, const std::vect
   std::vector<Hosts> groups = {dead};
   if (parts.size() > 1) groups.insert(groups.end(), parts.begin(), parts.end());
   std::set<Pair> met;
-  const auto is_dead = [&](std::int32_t host) { return std::binary_search(dead.begin(), dead.end(), host); };
+  const auto is_dead = [&](std::int32_t host) { return std::ranges::binary_search(dead, host); };
   for (const Reading& reading : sweep.readings) {
     if (parts.size() > 1 || is_dead(reading.from) || is_dead(reading.to))
       met.insert(std::minmax(reading.from, reading.to));
@@ -227,8 +223,8 @@ Finding wrong_data_finding(const Sweep& sweep, const Hosts& hosts) {
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     const Reading& reading = sweep.readings[place];
     const bool is_wrong = reading.outcome == Outcome::kWrong;
-    const bool is_of_all = std::all_of(hosts.begin(), hosts.end(),
-                                       [&](std::int32_t host) { return reading.from == host || reading.to == host; });
+    const bool is_of_all =
+        std::ranges::all_of(hosts, [&](std::int32_t host) { return reading.from == host || reading.to == host; });
     if (!is_of_all || (!is_wrong && reading.outcome != Outcome::kMeasured)) continue;
     const std::int32_t partner = reading.from == hosts.front() ? reading.to : reading.from;
     ++finding.readings;
@@ -250,7 +246,7 @@ void AttemptsByWay::add(const Reading& reading, std::size_t place, Direction way
   for (const Direction each : {Direction::kBoth, Direction::kSends, Direction::kReceives}) {
     const bool is_about = each == Direction::kBoth || (reading.both_ways ? has_worked : each == way);
     if (!is_about) continue;
-    Attempts& attempts = ways[static_cast<std::size_t>(each)];
+    Attempts& attempts = ways[at(each)];
     if (!has_worked) {
       attempts.failed.push_back(failed);
       continue;
@@ -265,14 +261,14 @@ void AttemptsByWay::add(const Reading& reading, std::size_t place, Direction way
 }
 
 AttemptTable::AttemptTable(const Sweep& readings, std::int32_t number_of_rails)
-    : sweep(&readings), rails(number_of_rails), units(readings.hosts.size() * static_cast<std::size_t>(rails)) {
+    : sweep(&readings), rails(number_of_rails), units(readings.hosts.size() * at(rails)) {
   for (std::size_t place = 0; place < readings.readings.size(); ++place) {
     const Reading& reading = readings.readings[place];
     if (!has_worked_or_failed(reading) || reading.from == reading.to) continue;
     const auto number = static_cast<std::int32_t>(failed.size());
     if (reading.outcome == Outcome::kFailed) failed.push_back({place, sender_of(reading), receiver_of(reading)});
-    units[static_cast<std::size_t>(sender_of(reading))].add(reading, place, Direction::kSends, number);
-    units[static_cast<std::size_t>(receiver_of(reading))].add(reading, place, Direction::kReceives, number);
+    units[at(sender_of(reading))].add(reading, place, Direction::kSends, number);
+    units[at(receiver_of(reading))].add(reading, place, Direction::kReceives, number);
   }
 }
 
@@ -284,8 +280,8 @@ Attempts AttemptTable::unexplained(const std::set<std::int32_t>& of_units, Direc
     all.rounds_worked = std::max(all.rounds_worked, own.rounds_worked);
     all.last_round = std::max(all.last_round, own.last_round);
     all.last_success = std::max(all.last_success, own.last_success);
-    std::copy_if(own.failed.begin(), own.failed.end(), std::back_inserter(all.failed),
-                 [&](std::int32_t place) { return !failed[static_cast<std::size_t>(place)].is_explained; });
+    std::ranges::copy_if(own.failed, std::back_inserter(all.failed),
+                         [&](std::int32_t place) { return !failed[at(place)].is_explained; });
   }
   all.failed = sorted_unique(std::move(all.failed));
   return all;
@@ -299,7 +295,7 @@ FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::in
   finding.small_pass = true;
   run.looks = static_cast<double>(1 + attempts.rounds_worked);
   for (const std::int32_t number : attempts.failed) {
-    const auto& [place, from, to, is_explained] = failed[static_cast<std::size_t>(number)];
+    const auto& [place, from, to, is_explained] = failed[at(number)];
     if (static_cast<std::int64_t>(place) < attempts.last_success) continue;
     const Reading& reading = sweep->readings[place];
     if (finding.failed++ == 0) run.first = static_cast<std::int64_t>(place);
@@ -312,7 +308,7 @@ FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::in
       if (own.contains(unit)) continue;
       run.partners.insert(host);
       if (works_besides(unit, other / rails)) run.working.insert(host);
-      const std::int32_t last_round = of(unit, kOpposite[static_cast<std::size_t>(way)]).last_round;
+      const std::int32_t last_round = of(unit, kOpposite[at(way)]).last_round;
       if (last_round > (finding.has_worked ? reading.round : -1)) run.proven.insert(host);
     }
   }
@@ -320,7 +316,7 @@ FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::in
   finding.partners = std::ssize(run.partners.empty() ? run.units : run.partners);
   finding.working_partners = std::ssize(run.working);
   if (run.first < 0) return run;
-  finding.reason = reason_of(*sweep, static_cast<std::size_t>(run.first));
+  finding.reason = reason_of(*sweep, at(run.first));
   // Of several hosts another one may have failed again.
   finding.confirmed = finding.confirmed && *run.units.begin() / rails == *run.units.rbegin() / rails;
   const auto earlier = static_cast<double>(attempts.failures() - finding.failed);
@@ -336,7 +332,7 @@ double AttemptTable::chance_of(const FailureRun& run, double share, std::int64_t
 }
 
 void AttemptTable::explain(const Attempts& attempts) {
-  for (const std::int32_t number : attempts.failed) failed[static_cast<std::size_t>(number)].is_explained = true;
+  for (const std::int32_t number : attempts.failed) failed[at(number)].is_explained = true;
 }
 
 Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alarm) {
@@ -363,7 +359,7 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alar
     if (!is_not_of_partners(cause)) continue;
     if (finding.blame == Blame::kDead && finding.direction == Direction::kBoth) dead.push_back(finding.hosts.front());
     if (finding.blame == Blame::kDead || finding.direction != Direction::kBoth)
-      failures.is_dead[static_cast<std::size_t>(finding.hosts.front())] = 1;
+      failures.is_dead[at(finding.hosts.front())] = 1;
   }
   if (!dead.empty() || parts.size() > 1) follow_up_dead_hosts(sweep, dead, parts, failures.lasting);
   for (const FailedAttempt& attempt : table.failed) {
@@ -373,11 +369,9 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alar
 }
 
 void add_report(const FailureReport& report, const std::vector<double>& unsteady, Verdict& verdict) {
-  const auto is_unsteady = [&](std::int32_t host) {
-    return host >= 0 && unsteady[static_cast<std::size_t>(host)] != 0;
-  };
+  const auto is_unsteady = [&](std::int32_t host) { return host >= 0 && unsteady[at(host)] != 0; };
   for (const Finding& finding : report.findings) {
-    if (std::none_of(finding.hosts.begin(), finding.hosts.end(), is_unsteady)) verdict.findings.push_back(finding);
+    if (std::ranges::none_of(finding.hosts, is_unsteady)) verdict.findings.push_back(finding);
   }
   for (const FollowUp& follow_up : report.follow_ups) {
     if (!is_unsteady(follow_up.host) && !is_unsteady(follow_up.other)) verdict.follow_ups.push_back(follow_up);
@@ -395,8 +389,7 @@ void report_wrong_data(const Sweep& sweep, Verdict& verdict) {
       ++partners[first];
       ++partners[second];
     }
-    const auto most = std::max_element(partners.begin(), partners.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(partners, {}, [](const auto& each) { return each.second; });
     const Hosts hosts = most->second > 1 ? Hosts{most->first} : Hosts{pairs.begin()->first, pairs.begin()->second};
     verdict.findings.push_back(wrong_data_finding(sweep, hosts));
     std::erase_if(pairs, [&](const Pair& pair) { return pair.first == hosts.front() || pair.second == hosts.front(); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/pairs/readings.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/verdict.h"
 
 namespace fabricbench::cluster {
@@ -66,7 +67,7 @@ struct AttemptsByWay {
   std::array<Attempts, 3> ways;
   std::array<std::int32_t, 2> worked_with{-1, -1};  ///< two different hosts; -1: none
 
-  [[nodiscard]] const Attempts& in(Direction way) const { return ways[static_cast<std::size_t>(way)]; }
+  [[nodiscard]] const Attempts& in(Direction way) const { return ways[at(way)]; }
   /// Adds a reading. A reading of both directions together that failed does not tell which of them did. `failed`: its
   /// place in AttemptTable::failed.
   void add(const Reading& reading, std::size_t place, Direction way, std::int32_t failed = -1);
@@ -95,7 +96,7 @@ struct AttemptTable {
   AttemptTable(const Sweep& readings, std::int32_t number_of_rails);
 
   [[nodiscard]] const Attempts& of(std::int32_t unit, Direction way = Direction::kBoth) const {
-    return units[static_cast<std::size_t>(unit)].in(way);
+    return units[at(unit)].in(way);
   }
   [[nodiscard]] std::int32_t sender_of(const Reading& reading) const {
     return reading.from * rails + reading.from_rail;
@@ -103,7 +104,7 @@ struct AttemptTable {
   [[nodiscard]] std::int32_t receiver_of(const Reading& reading) const { return reading.to * rails + reading.to_rail; }
   /// Whether a unit has worked with another host than this.
   [[nodiscard]] bool works_besides(std::int32_t unit, std::int32_t host) const {
-    const auto& [first, second] = units[static_cast<std::size_t>(unit)].worked_with;
+    const auto& [first, second] = units[at(unit)].worked_with;
     return (first >= 0 && first != host) || second >= 0;
   }
   /// The attempts of these units, with the failures that nothing explains.

@@ -6,15 +6,13 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cluster/pairs/attribution/units.h"
-#include "cluster/pairs/disjoint_sets.h"
 #include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -40,16 +38,10 @@ struct SlowUnit {
   }
 };
 
-/// The effect of the other direction. An effect on both directions together is returned as it is.
-std::int32_t other_way(std::int32_t effect) {
-  const Role role = EffectIds::role(effect);
-  return role == Role::kEither ? effect : effect + (role == Role::kSender ? 1 : -1);
-}
-
 /// Whether the other direction is as slow, though the evidence for it is weaker.
 bool other_way_too(const Model& model, const UnitEffect& found) {
   if (EffectIds::role(found.effect) == Role::kEither) return true;
-  const std::int32_t other = other_way(found.effect);
+  const std::int32_t other = EffectIds::other_way(found.effect);
   const UnitScore score = score_effect(model, other);
   const bool is_alike = score.informative >= 2 && score.median < std::min(found.score.median / 2, model.slow / 2);
   return is_alike && (score.median < model.slow || may_be_slow(model, other));
@@ -60,7 +52,7 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
   const bool both = other_way_too(model, found);
   SlowUnit unit{
       both || role == Role::kSender, both || role == Role::kReceiver, &found, {found.effect}, found.false_alarm};
-  if (both) unit.effects.insert(other_way(found.effect));
+  if (both) unit.effects.insert(EffectIds::other_way(found.effect));
   return unit;
 }
 
@@ -70,8 +62,8 @@ bool is_fine(const Model& model, std::int32_t effect, double cap = -std::numeric
   if (score_effect(model, effect).median < model.slow / 2) return false;
   std::vector<PartnerLevel> levels = partner_levels(model, effect);
   std::erase_if(levels, [&](const PartnerLevel& level) { return level.centre + model.slow < cap; });
-  const auto fine = std::count_if(levels.begin(), levels.end(),
-                                  [&](const PartnerLevel& level) { return level.residual >= model.slow; });
+  const auto fine =
+      std::ranges::count_if(levels, [&](const PartnerLevel& level) { return level.residual >= model.slow; });
   return fine > 0 && static_cast<double>(fine) >= kMost * static_cast<double>(levels.size());
 }
 
@@ -173,10 +165,10 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
     ratio = ratio > 0 ? std::min(ratio, own) : own;
   }
   finding.kinds = kinds_of(model, unit.effects);
-  finding.other_way_fine = finding.direction != Direction::kBoth &&
-                           std::all_of(unit.effects.begin(), unit.effects.end(), [&](std::int32_t effect) {
-                             return is_fine(model, other_way(effect), score_effect(model, effect).cap);
-                           });
+  finding.other_way_fine =
+      finding.direction != Direction::kBoth && std::ranges::all_of(unit.effects, [&](std::int32_t effect) {
+        return is_fine(model, EffectIds::other_way(effect), score_effect(model, effect).cap);
+      });
   finding.confirmed = is_confirmed_alone(model, unit.effects);
   finding.false_alarm = unit.false_alarm;
   return finding;
@@ -192,8 +184,8 @@ std::set<std::int32_t> rails_of(const Model& model, std::int32_t host) {
 /// Whether all effects of a rail of a host are fine.
 bool is_fine_rail(const Model& model, std::int32_t host, std::int32_t rail) {
   const std::vector<std::int32_t> effects = effects_of(model, host);
-  return std::all_of(effects.begin(), effects.end(),
-                     [&](std::int32_t effect) { return model.ids.rail(effect) != rail || is_fine(model, effect); });
+  return std::ranges::all_of(
+      effects, [&](std::int32_t effect) { return model.ids.rail(effect) != rail || is_fine(model, effect); });
 }
 
 using SlowRails = std::map<std::int32_t, SlowUnit>;
@@ -214,16 +206,15 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
     finding.blame = Blame::kNic;
     finding.rail = rail;
     finding.other_rails = static_cast<std::int64_t>(rails.size()) - 1;
-    finding.fine_rails = std::count_if(rails.begin(), rails.end(), [&](std::int32_t other) {
-      return !slow.contains(other) && is_fine_rail(model, host, other);
-    });
+    finding.fine_rails = std::ranges::count_if(
+        rails, [&](std::int32_t other) { return !slow.contains(other) && is_fine_rail(model, host, other); });
     verdict.findings.push_back(std::move(finding));
   }
 }
 
 /// The pairs of these hosts, ascending, that have readings; the lower host first.
 std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, const std::vector<std::int32_t>& hosts) {
-  const auto wanted = [&](std::int32_t host) { return std::binary_search(hosts.begin(), hosts.end(), host); };
+  const auto wanted = [&](std::int32_t host) { return std::ranges::binary_search(hosts, host); };
   std::set<std::pair<std::int32_t, std::int32_t>> met;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
@@ -253,7 +244,7 @@ struct MutualSet {
   std::int64_t readings = 0;
   std::int64_t slow = 0;
 
-  [[nodiscard]] bool has(std::int32_t host) const { return std::binary_search(hosts.begin(), hosts.end(), host); }
+  [[nodiscard]] bool has(std::int32_t host) const { return std::ranges::binary_search(hosts, host); }
 };
 
 /// The sets of these hosts, ascending, that slow readings connect; in the order of each set's first host.
@@ -262,14 +253,14 @@ std::vector<MutualSet> mutual_sets(const Model& model, const std::vector<std::in
   const auto is_among = [&](const MutualSet& set, const Point& point) {
     return set.has(model.ids.host(point.sender)) && set.has(model.ids.host(point.receiver));
   };
-  DisjointSets connected(static_cast<std::size_t>(model.ids.hosts));
+  DisjointSets connected(at(model.ids.hosts));
   for (const Point& point : model.points) {
     if (point.residual >= model.slow || !is_among(all, point)) continue;
     connected.join(model.ids.host(point.sender), model.ids.host(point.receiver));
   }
   std::vector<MutualSet> sets;
   for (const std::int32_t host : hosts) {
-    const auto own = std::find_if(sets.begin(), sets.end(), [&](const MutualSet& set) {
+    const auto own = std::ranges::find_if(sets, [&](const MutualSet& set) {
       return connected.representative(set.hosts.front()) == connected.representative(host);
     });
     (own == sets.end() ? sets.emplace_back() : *own).hosts.push_back(host);
@@ -327,11 +318,9 @@ void report_units(const Model& model, const UnitEffects& units, Verdict& verdict
 }
 
 void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& verdict) {
-  std::vector<std::int32_t> suspects;
-  for (const auto* list : {&units.blamed, &units.suspected}) {
-    for (const UnitEffect& unit : *list) suspects.push_back(model.ids.host(unit.effect));
-  }
-  suspects = sorted_unique(std::move(suspects));
+  std::set<std::int32_t> either = hosts_of(model, units.blamed);
+  either.merge(hosts_of(model, units.suspected));
+  const std::vector<std::int32_t> suspects(either.begin(), either.end());
   if (suspects.size() < 2) return;
   const std::set<std::pair<std::int32_t, std::int32_t>> met = pairs_met(model, suspects);
   std::map<std::int32_t, std::size_t> partners;
@@ -362,9 +351,9 @@ std::int32_t partners_to_judge(double scale, const VerdictSettings& settings) {
 
 std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& failures, const UnitEffects& units,
                                           const std::vector<char>& in_doubt) {
-  const auto hosts = static_cast<std::size_t>(model.sweep->hosts.size());
+  const auto hosts = at(model.sweep->hosts.size());
   std::vector<char> settled(hosts, 0);  // blamed, dead, or silent
-  for (const UnitEffect& unit : units.blamed) settled[static_cast<std::size_t>(model.ids.host(unit.effect))] = 1;
+  for (const std::int32_t host : hosts_of(model, units.blamed)) settled[at(host)] = 1;
   std::int32_t alive = 0;
   for (std::size_t host = 0; host < hosts; ++host) {
     const bool dead = failures.is_dead[host] != 0;
@@ -376,7 +365,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
   std::vector<char> lacking = in_doubt.empty() ? std::vector<char>(hosts, 0) : in_doubt;
   for (std::int32_t effect = 0; effect < model.effects() && hosts > 0; ++effect) {
     if (model.entries_of(effect).empty() || model.directions_pooled) continue;
-    const auto host = static_cast<std::size_t>(model.ids.host(effect));
+    const auto host = at(model.ids.host(effect));
     const Role role = EffectIds::role(effect);
     if (role != Role::kReceiver) sends[host] = 1;
     if (role != Role::kSender) receives[host] = 1;
@@ -387,7 +376,7 @@ std::vector<std::int32_t> find_not_judged(const Model& model, const Failures& fa
   }
   std::vector<std::int32_t> not_judged;
   for (std::size_t host = 0; host < hosts; ++host) {
-    const bool apart = std::binary_search(units.apart.begin(), units.apart.end(), static_cast<std::int32_t>(host));
+    const bool apart = std::ranges::binary_search(units.apart, static_cast<std::int32_t>(host));
     const bool judged = sends[host] != 0 && receives[host] != 0 && lacking[host] == 0 && !apart;
     if (settled[host] == 0 && !judged) not_judged.push_back(static_cast<std::int32_t>(host));
   }

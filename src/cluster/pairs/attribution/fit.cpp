@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <map>
 #include <numbers>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/statistics.h"
 
@@ -35,60 +35,16 @@ double drift_of(const Model& model, const Point& point) {
   if (point.lightly_loaded && !model.light_load_drift.empty()) {
     return model.light_load_drift_of(point).at(model.reading_of(point).round);
   }
-  return model.drift.empty() ? 0 : model.drift[static_cast<std::size_t>(point.window)];
+  return model.drift.empty() ? 0 : model.drift[at(point.window)];
 }
 
 void set_residuals(Model& model) {
   for (Point& point : model.points) {
-    const auto stratum = static_cast<std::size_t>(point.stratum);
+    const auto stratum = at(point.stratum);
     double base = model.log_centre[stratum] + drift_of(model, point);
     if (!model.drops.empty()) base += drop_of(model, model.reading_of(point));
     point.residual = static_cast<float>(point.log_rate - base);
   }
-}
-
-/// Values of one effect, by stratum. There may be as many effects as strata, and each effect has points in few of them.
-template <typename Value>
-class ByStratum {
- public:
-  explicit ByStratum(std::size_t strata) : values_(strata) {}
-
-  void add(std::size_t stratum, Value value) {
-    if (values_[stratum].empty()) touched_.push_back(stratum);
-    values_[stratum].push_back(value);
-  }
-  /// Calls `take` with each stratum that has values, and forgets these.
-  template <typename Take>
-  void take_all(const Take& take) {
-    for (const std::size_t stratum : touched_) {
-      take(stratum, values_[stratum]);
-      values_[stratum].clear();
-    }
-    touched_.clear();
-  }
-
- private:
-  std::vector<std::vector<Value>> values_;
-  std::vector<std::size_t> touched_;
-};
-
-/// By stratum, for each effect with values there, what `summary` makes of them. `value_of` gives an entry's value, or
-/// none.
-template <typename Value, typename ValueOf, typename Summary>
-std::vector<std::vector<Value>> summaries_of_effects(const Model& model, const ValueOf& value_of,
-                                                     const Summary& summary) {
-  ByStratum<Value> values(model.strata.size());
-  std::vector<std::vector<Value>> summaries(model.strata.size());
-  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
-    for (const Entry entry : model.entries_of(effect)) {
-      const std::optional<Value> value = value_of(entry);
-      if (value) values.add(static_cast<std::size_t>(model.point_of(entry).stratum), *value);
-    }
-    values.take_all([&](std::size_t stratum, std::vector<Value>& of_effect) {
-      summaries[stratum].push_back(summary(effect, stratum, of_effect));
-    });
-  }
-  return summaries;
 }
 
 /// Whether a point counts in the first fit: it is not known to be slow, and neither host is slow with everybody by the
@@ -96,35 +52,48 @@ std::vector<std::vector<Value>> summaries_of_effects(const Model& model, const V
 bool is_usual_at_first(const Model& model, const Point& point) {
   if (model.is_left_out(point)) return false;
   const std::vector<char>& alone = model.structure.is_alone;
-  return alone[static_cast<std::size_t>(model.ids.host(point.sender))] == 0 &&
-         alone[static_cast<std::size_t>(model.ids.host(point.receiver))] == 0;
+  return alone[at(model.ids.host(point.sender))] == 0 && alone[at(model.ids.host(point.receiver))] == 0;
 }
 
-/// Sets centres from medians by host. Between parts, each part counts once: if one of three leaves has slow uplinks,
-/// most pairs are slow.
-void centre_by_hosts(Model& model) {
+/// By stratum, the median of each effect with points there. Between parts, each part counts once: if one of three
+/// leaves has slow uplinks, most pairs are slow.
+std::vector<std::vector<OfPart>> medians_of_effects(const Model& model) {
   const std::vector<Nearness>& levels = model.structure.levels;
   const bool are_several = !levels.empty() && (levels.front().is_given || levels.front().parts > 2);
   const auto by_parts = [&](std::size_t stratum) { return are_several && model.strata[stratum].distance > 0; };
   const auto part_at = [&](std::int32_t effect) { return model.part_of(model.ids.host(effect)); };
-  const auto value_of = [&](Entry entry) -> std::optional<OfPart> {
-    const Point& point = model.point_of(entry);
-    if (!is_usual_at_first(model, point)) return std::nullopt;
-    const bool is_by_part = by_parts(static_cast<std::size_t>(point.stratum));
-    return OfPart{is_by_part ? part_at(entry.other) : 0, static_cast<float>(point.log_rate - drift_of(model, point))};
-  };
-  const auto median_of_effect = [&](std::int32_t effect, std::size_t stratum, std::vector<OfPart>& values) {
+  std::vector<std::vector<OfPart>> medians(model.strata.size());
+  std::vector<std::vector<OfPart>> values(model.strata.size());  // of one effect, which has points in few strata
+  std::vector<std::size_t> touched;
+  for (std::int32_t effect = 0; effect < model.effects(); ++effect) {
+    for (const Entry entry : model.entries_of(effect)) {
+      const Point& point = model.point_of(entry);
+      if (!is_usual_at_first(model, point)) continue;
+      const std::size_t stratum = at(point.stratum);
+      if (values[stratum].empty()) touched.push_back(stratum);
+      values[stratum].push_back(
+          {by_parts(stratum) ? part_at(entry.other) : 0, static_cast<float>(point.log_rate - drift_of(model, point))});
+    }
     // The paths out of a part may be slow, and the paths into it healthy.
     const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
-    return OfPart{by_parts(stratum) ? way : 0, upper_median_of_parts(values)};
-  };
-  std::vector<std::vector<OfPart>> medians = summaries_of_effects<OfPart>(model, value_of, median_of_effect);
+    for (const std::size_t stratum : touched) {
+      medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(values[stratum])});
+      values[stratum].clear();
+    }
+    touched.clear();
+  }
+  return medians;
+}
+
+/// Sets centres from medians by host.
+void centre_by_hosts(Model& model) {
+  std::vector<std::vector<OfPart>> medians = medians_of_effects(model);
   std::map<std::int32_t, std::vector<float>> of_slow_hosts;  // by stratum of which all hosts may be slow
   for (const Point& point : model.points) {
-    if (medians[static_cast<std::size_t>(point.stratum)].empty())
+    if (medians[at(point.stratum)].empty())
       of_slow_hosts[point.stratum].push_back(static_cast<float>(point.log_rate - drift_of(model, point)));
   }
-  for (auto& [stratum, values] : of_slow_hosts) model.log_centre[static_cast<std::size_t>(stratum)] = median_of(values);
+  for (auto& [stratum, values] : of_slow_hosts) model.log_centre[at(stratum)] = median_of(values);
   for (std::size_t stratum = 0; stratum < medians.size(); ++stratum) {
     if (!medians[stratum].empty()) model.log_centre[stratum] = upper_median_of_parts(medians[stratum]);
   }
@@ -135,7 +104,7 @@ template <typename Wanted>
 std::vector<std::vector<float>> residuals_by_stratum(const Model& model, const Wanted& wanted) {
   std::vector<std::vector<float>> residuals(model.strata.size());
   for (const Point& point : model.points) {
-    if (wanted(point)) residuals[static_cast<std::size_t>(point.stratum)].push_back(point.residual);
+    if (wanted(point)) residuals[at(point.stratum)].push_back(point.residual);
   }
   return residuals;
 }
@@ -168,7 +137,7 @@ void set_scales(Model& model, const Wanted& wanted) {
 /// The median of the scales, weighted by readings. One stratum may scatter far more, since half of it is slow.
 double usual_scale(const Model& model) {
   std::vector<Stratum> strata = model.strata;
-  std::sort(strata.begin(), strata.end(), [](const Stratum& a, const Stratum& b) { return a.scale < b.scale; });
+  std::ranges::sort(strata, [](const Stratum& a, const Stratum& b) { return a.scale < b.scale; });
   std::int64_t before = 0;
   for (const Stratum& stratum : strata) {
     before += stratum.readings;
@@ -186,7 +155,7 @@ void add_drift(Model& model, const Wanted& wanted) {
   std::vector<std::vector<float>> residuals(model.drift.size());
   for (const Point& point : model.points) {
     if (!point.lightly_loaded && wanted(point)) {
-      const auto window = static_cast<std::size_t>(point.window);
+      const auto window = at(point.window);
       residuals[window].push_back(static_cast<float>(point.residual / model.scale_of(point)));
     }
   }
@@ -249,11 +218,11 @@ void set_light_load_drift(Model& model) {
   std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    full.resize(std::max<std::size_t>(full.size(), static_cast<std::size_t>(reading.kind) + 1));
-    FullRounds& of_kind = full[static_cast<std::size_t>(reading.kind)];
+    full.resize(std::max<std::size_t>(full.size(), at(reading.kind) + 1));
+    FullRounds& of_kind = full[at(reading.kind)];
     if (point.lightly_loaded || (!of_kind.rounds.empty() && of_kind.rounds.back() >= reading.round)) continue;
     of_kind.rounds.push_back(reading.round);
-    of_kind.drift.push_back(model.drift[static_cast<std::size_t>(point.window)] + drop_of(model, reading));
+    of_kind.drift.push_back(model.drift[at(point.window)] + drop_of(model, reading));
   }
   model.light_load_drift.clear();
   for (FullRounds& of_kind : full) model.light_load_drift.push_back(light_load_drift_of(std::move(of_kind)));
@@ -292,7 +261,7 @@ void find_drops(Model& model) {
 void borrow_norms(Model& model) {
   for (std::size_t stratum = 0; stratum < model.lender.size(); ++stratum) {
     if (model.lender[stratum] == Model::kNoLender) continue;
-    const double farther = model.log_centre[static_cast<std::size_t>(model.lender[stratum])];
+    const double farther = model.log_centre[at(model.lender[stratum])];
     const bool few = model.strata[stratum].pairs < Stratum::kPairsOfNorm;
     double& centre = model.log_centre[stratum];
     if (centre < farther + (few ? -model.slow / 2 : model.slow)) centre = farther;
@@ -329,8 +298,8 @@ void set_tail(Model& model) {
 
 void fit_first(Model& model) {
   const auto all = [](const Point&) { return true; };
-  std::fill(model.cap.begin(), model.cap.end(), kNoCap);
-  std::fill(model.flagged.begin(), model.flagged.end(), 0);
+  std::ranges::fill(model.cap, kNoCap);
+  std::ranges::fill(model.flagged, 0);
   model.drops.clear();
   for (Point& point : model.points) point.over_slow_device = false;
   centre_by_hosts(model);

@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -25,10 +24,10 @@ namespace {
 
 Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
   Grouping grouping;
-  grouping.groups.resize(static_cast<std::size_t>(level.parts));
+  grouping.groups.resize(at(level.parts));
   for (std::size_t host = 0; host < level.part_of.size(); ++host) {
     if (level.part_of[host] < 0) continue;
-    grouping.groups[static_cast<std::size_t>(level.part_of[host])].hosts.push_back(static_cast<std::int32_t>(host));
+    grouping.groups[at(level.part_of[host])].hosts.push_back(static_cast<std::int32_t>(host));
   }
   for (std::size_t i = 0; i < grouping.groups.size(); ++i) {
     grouping.groups[i].name = level.is_given ? sweep.leaves[i] : fmt::format("group {}", i + 1);
@@ -48,7 +47,7 @@ Kinds kinds_of(const Model& model) {
   std::vector<float> slow_rates;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    taken[static_cast<std::size_t>(reading.from)] = taken[static_cast<std::size_t>(reading.to)] = 1;
+    taken[at(reading.from)] = taken[at(reading.to)] = 1;
     (model.structure.is_of_slow_kind(reading) ? slow_rates : fast_rates).push_back(reading.rate);
   }
   for (std::size_t host = 0; host < slow.size(); ++host) {
@@ -63,7 +62,7 @@ Kinds kinds_of(const Model& model) {
 
 void follow_up_unplaced(const Model& model, Verdict& verdict) {
   const std::vector<char>& unplaced = model.structure.is_unplaced;
-  const auto number = std::count(unplaced.begin(), unplaced.end(), 1);
+  const auto number = std::ranges::count(unplaced, 1);
   if (number == 0) return;
   const bool few = static_cast<double>(number) <= (1 - kMost) * static_cast<double>(unplaced.size());
   if (!few || !model.structure.levels.empty()) {
@@ -86,8 +85,8 @@ Way way_between(const Model& model, const Nearness& level, std::int32_t from, st
   std::vector<float> rates;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    const std::int32_t first = level.part_of[static_cast<std::size_t>(reading.from)];
-    const std::int32_t second = level.part_of[static_cast<std::size_t>(reading.to)];
+    const std::int32_t first = level.part_of[at(reading.from)];
+    const std::int32_t second = level.part_of[at(reading.to)];
     const bool wanted = (first == from && second == to) || (reading.both_ways && first == to && second == from);
     if (wanted) rates.push_back(reading.rate);
   }
@@ -100,8 +99,8 @@ std::string text_of(const Sweep& sweep, const std::vector<Misplaced>& placed) {
   constexpr std::size_t kMostNamed = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(placed.size(), kMostNamed); ++i) {
-    text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", sweep.hosts[static_cast<std::size_t>(placed[i].host)],
-                        sweep.leaves[static_cast<std::size_t>(placed[i].leaf)]);
+    text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", sweep.hosts[at(placed[i].host)],
+                        sweep.leaves[at(placed[i].leaf)]);
   }
   return placed.size() > kMostNamed ? fmt::format("{} and {} more", text, placed.size() - kMostNamed) : text;
 }
@@ -127,7 +126,7 @@ bool has_distance(const Model& model, const Point& point) {
   if (model.structure.levels.empty() || !model.structure.levels.front().is_given) return true;
   const std::vector<std::int32_t>& leaf_of = model.structure.levels.front().part_of;
   const Reading& reading = model.reading_of(point);
-  return leaf_of[static_cast<std::size_t>(reading.from)] >= 0 && leaf_of[static_cast<std::size_t>(reading.to)] >= 0;
+  return leaf_of[at(reading.from)] >= 0 && leaf_of[at(reading.to)] >= 0;
 }
 
 /// The readings of a pair of hosts.
@@ -186,7 +185,7 @@ bool is_any_pair_faster(const Model& model, double least) {
   }
   const double tests =
       std::min(static_cast<double>(model.points.size()), 0.5 * model.hosts_present * model.hosts_present);
-  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& each) {
+  return std::ranges::any_of(pairs, [&](const auto& each) {
     const PairRate& pair = each.second;
     if (pair.readings < 2) return false;
     const double mean = mean_of(pair);
@@ -205,11 +204,10 @@ struct FastPairs {
 
 FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
   const auto hosts_of = [&](std::int64_t number) {
-    return std::pair{static_cast<std::size_t>(number / model.ids.hosts),
-                     static_cast<std::size_t>(number % model.ids.hosts)};
+    return std::pair{at(number / model.ids.hosts), at(number % model.ids.hosts)};
   };
   FastPairs fast;
-  fast.neighbours.resize(static_cast<std::size_t>(model.ids.hosts));
+  fast.neighbours.resize(at(model.ids.hosts));
   for (const auto& [number, pair] : pairs) {
     if (mean_of(pair) <= std::max(-model.slow, kSureErrors * error_of(model, pair))) continue;
     const auto [first, second] = hosts_of(number);
@@ -232,10 +230,10 @@ FastPairs fast_pairs(const Model& model, const PairRates& pairs) {
 /// The number of hosts that fast pairs connect with a host, itself included.
 std::size_t hosts_around(const FastPairs& fast, std::int32_t host, std::vector<char>& visited) {
   std::vector<std::int32_t> around{host};
-  visited[static_cast<std::size_t>(host)] = 1;
+  visited[at(host)] = 1;
   for (std::size_t i = 0; i < around.size(); ++i) {
-    for (const std::int32_t other : fast.neighbours[static_cast<std::size_t>(around[i])]) {
-      if (std::exchange(visited[static_cast<std::size_t>(other)], 1) == 0) around.push_back(other);
+    for (const std::int32_t other : fast.neighbours[at(around[i])]) {
+      if (std::exchange(visited[at(other)], 1) == 0) around.push_back(other);
     }
   }
   return around.size();
@@ -248,12 +246,12 @@ bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_
     return static_cast<double>(exceptions) <= 1 + kExceptions * static_cast<double>(all);
   };
   if (!are_few(fast.unsteady, fast.rates.size())) return false;
-  std::vector<char> visited(static_cast<std::size_t>(hosts), 0);
+  std::vector<char> visited(at(hosts), 0);
   std::size_t triads = 0;
   std::size_t open_triads = 0;
   for (std::int32_t host = 0; host < hosts; ++host) {
-    const std::vector<std::int32_t>& near = fast.neighbours[static_cast<std::size_t>(host)];
-    if (visited[static_cast<std::size_t>(host)] == 0 && hosts_around(fast, host, visited) > kMany) return false;
+    const std::vector<std::int32_t>& near = fast.neighbours[at(host)];
+    if (visited[at(host)] == 0 && hosts_around(fast, host, visited) > kMany) return false;
     for (std::size_t i = 0; i < near.size(); ++i) {
       for (std::size_t j = i + 1; j < near.size(); ++j) {
         const auto [first, second] = std::minmax(near[i], near[j]);
@@ -289,8 +287,8 @@ void report_small_group(const Model& model, Verdict& verdict) {
   if (levels.front().across > kMost || verdict.groups_are_open) return;
   const std::vector<Group>& groups = verdict.groupings.front().groups;
   const std::int32_t small = groups[0].hosts.size() < groups[1].hosts.size() ? 0 : 1;
-  const std::size_t hosts = groups[static_cast<std::size_t>(small)].hosts.size();
-  if (groups[static_cast<std::size_t>(1 - small)].hosts.size() < 3 * hosts) return;  // either may have the slow uplinks
+  const std::size_t hosts = groups[at(small)].hosts.size();
+  if (groups[at(1 - small)].hosts.size() < 3 * hosts) return;  // either may have the slow uplinks
   const Way within = way_between(model, levels.front(), 1 - small, 1 - small);
   const Way out = way_between(model, levels.front(), small, 1 - small);
   const Way in = way_between(model, levels.front(), 1 - small, small);
@@ -298,12 +296,12 @@ void report_small_group(const Model& model, Verdict& verdict) {
   const bool sends = out.readings > 0 && out.rate < kMost * within.rate;
   const bool receives = in.readings > 0 && in.rate < kMost * within.rate;
   if (!sends || !receives) return;  // slow in one direction only: no second hall, and blamed as other faults are
-  verdict.may_stand_apart = groups[static_cast<std::size_t>(small)].hosts;
+  verdict.may_stand_apart = groups[at(small)].hosts;
   verdict.notes.push_back(fmt::format(
       "{} reaches the other hosts at {:.0f} % of the bandwidth within them: either it is farther away, such as in "
       "another hall, or its uplinks are slow, and there is no third group to compare with; --locality FILE with the "
       "leaf or hall of each host settles it",
-      groups[static_cast<std::size_t>(small)].name, 100 * std::min(out.rate, in.rate) / within.rate));
+      groups[at(small)].name, 100 * std::min(out.rate, in.rate) / within.rate));
 }
 
 void report_all(const Model& model, Verdict& verdict) {

@@ -1,11 +1,9 @@
-#include "cluster/pairs/attribution/leaves.h"
+#include "cluster/pairs/attribution/links.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,9 +11,9 @@
 #include <utility>
 
 #include "cluster/pairs/attribution/findings.h"
-#include "cluster/pairs/attribution/shared_links.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/distributions.h"
 #include "common/core/statistics.h"
@@ -104,7 +102,7 @@ class LeafContrasts {
   std::vector<Finding> find() {
     std::vector<Finding> findings;
     while (const std::optional<Finding> leaf = worst(false)) findings.push_back(*leaf);
-    const auto leaves = static_cast<std::size_t>(leaves_.parts);
+    const auto leaves = at(leaves_.parts);
     const bool are_too_many = leaves * leaves > readings_;  // few paths have more than one reading
     if (are_shared_ || are_too_many) return findings;
     while (const std::optional<Finding> path = worst(true)) findings.push_back(*path);
@@ -113,26 +111,237 @@ class LeafContrasts {
 
  private:
   [[nodiscard]] std::int32_t leaf_of(std::int32_t host) const {
-    const std::int32_t leaf = leaves_.part_of[static_cast<std::size_t>(host)];
+    const std::int32_t leaf = leaves_.part_of[at(host)];
     return leaf < 0 ? rest_ : leaf;
   }
-  void list_rounds(const Sweep& sweep, const std::vector<char>& left_out);
+  /// Lists the readings between leaves by round, rail, kind, distance and kind of hosts, and those within leaves.
+  void list_rounds(const Sweep& sweep, const std::vector<char>& left_out) {
+    std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>, Round> rounds;
+    std::map<std::tuple<std::int16_t, std::int16_t, bool>, std::vector<std::pair<std::int32_t, double>>> inside;
+    const std::set<std::int32_t> repeated = are_shared_ ? repeated_rounds(sweep) : std::set<std::int32_t>();
+    for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
+      const Reading& reading = sweep.readings[i];
+      if (repeated.contains(reading.round)) continue;
+      const std::int32_t from = leaf_of(reading.from);
+      const std::int32_t to = leaf_of(reading.to);
+      if (!has_rate(reading) || from < 0 || to < 0 || (!left_out.empty() && left_out[i] != 0)) continue;
+      const double log_rate = std::log(double{reading.rate});
+      if (from == to) inside[{reading.from_rail, reading.kind, reading.both_ways}].emplace_back(from, log_rate);
+      if ((from == to && from != rest_) || (are_shared_ && reading.concurrent == 1)) continue;
+      const std::int32_t distance = std::max(structure_.distance(reading.from, reading.to), 1);
+      Round& round = rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways, distance,
+                             structure_.is_of_slow_kind(reading)}];
+      round.push_back({from, to, reading.from, reading.to, log_rate});
+      ++readings_;
+      if (!reading.both_ways) continue;
+      both_ways_ = true;
+      round.push_back({to, from, reading.to, reading.from, log_rate});
+    }
+    rounds_.reserve(rounds.size());
+    for (auto& [key, round] : rounds) {
+      rounds_.push_back(std::move(round));
+      times_.push_back(std::get<0>(key));
+    }
+    inside_.resize(at(leaves_.parts) + 1);
+    for (const auto& [key, readings] : inside) {
+      std::vector<double> rates;
+      rates.reserve(readings.size());
+      for (const auto& [leaf, rate] : readings) rates.push_back(rate);
+      const double usual = quantile(rates, kUpper);
+      for (const auto& [leaf, rate] : readings) inside_[at(leaf)].push_back(rate - usual);
+    }
+  }
+
   [[nodiscard]] bool is_explained(const Crossing& each) const {
-    return std::any_of(explained_.begin(), explained_.end(), [&](const LeafWay& way) { return way.touches(each); });
+    return std::ranges::any_of(explained_, [&](const LeafWay& way) { return way.touches(each); });
   }
   [[nodiscard]] bool is_known(std::int32_t leaf) const {
-    return leaf == rest_ || std::any_of(explained_.begin(), explained_.end(),
-                                        [&](const LeafWay& way) { return !way.is_path() && way.leaf() == leaf; });
+    return leaf == rest_ ||
+           std::ranges::any_of(explained_, [&](const LeafWay& way) { return !way.is_path() && way.leaf() == leaf; });
   }
-  void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const;
-  [[nodiscard]] std::map<LeafWay, Contrast> contrasts_of(bool paths) const;
-  [[nodiscard]] std::vector<double> by_time(const Contrast& contrast) const;
-  [[nodiscard]] double chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways);
-  [[nodiscard]] bool is_slow(const LeafWay& way, const Contrast& contrast) const;
-  [[nodiscard]] bool is_slow_inside(const LeafWay& way, const Contrast& contrast) const;
-  [[nodiscard]] PartnerCount hosts_of(const LeafWay& way, const Contrast& contrast, bool senders) const;
-  [[nodiscard]] std::optional<Finding> worst(bool of_paths);
-  [[nodiscard]] Finding finding_of(const LeafWay& way, const Contrast& contrast, const Contrast& back) const;
+  /// Adds how far the readings of each way are below those of a round that do not touch it; of two leaves, below those
+  /// in the other direction.
+  void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const {
+    std::map<LeafWay, Sum> own;
+    std::map<LeafWay, Sum> touching;  // by path, the lower leaf first, or by leaf, as the way out of it
+    Sum all;
+    const auto touched = [&](const LeafWay& way) {
+      return of_paths ? std::min(way, way.back()) : LeafWay{way.leaf(), LeafWay::kAny};
+    };
+    for (const Crossing& each : rounds_[number]) {
+      if (is_explained(each)) continue;
+      all.add(each.log_rate);
+      const LeafWay path{each.from, each.to};
+      if (of_paths) {
+        own[path].add(each.log_rate);
+        touching[touched(path)].add(each.log_rate);
+        continue;
+      }
+      touching[{each.from, LeafWay::kAny}].add(each.log_rate);
+      if (each.from == each.to) continue;
+      touching[{each.to, LeafWay::kAny}].add(each.log_rate);
+      own[{each.from, LeafWay::kAny}].add(each.log_rate);
+      own[{LeafWay::kAny, each.to}].add(each.log_rate);
+    }
+    for (const auto& [way, sum] : own) {
+      Sum others = all - touching[touched(way)];
+      if (others.count == 0 && leaves_.parts == 2) others = all - sum;
+      if (others.count == 0 || (!of_paths && is_known(way.leaf()))) continue;
+      Contrast& contrast = contrasts[way];
+      contrast.rounds.push_back({number, others.mean(), sum.mean() - others.mean()});
+      contrast.readings += sum.count;
+    }
+  }
+
+  [[nodiscard]] std::map<LeafWay, Contrast> contrasts_of(bool paths) const {
+    std::map<LeafWay, Contrast> contrasts;
+    for (std::size_t round = 0; round < rounds_.size(); ++round) add_round(round, paths, contrasts);
+    std::erase_if(contrasts, [&](const auto& each) { return by_time(each.second).size() < kFew; });
+    for (auto& [way, contrast] : contrasts) {
+      for (const InRound& each : contrast.rounds) contrast.mean += each.contrast;
+      contrast.mean /= static_cast<double>(contrast.rounds.size());
+    }
+    return contrasts;
+  }
+
+  /// The mean contrast of each round of the sweep: the same pairs meet on all rails, and perhaps the same load.
+  [[nodiscard]] std::vector<double> by_time(const Contrast& contrast) const {
+    std::vector<double> means;
+    for (auto each = contrast.rounds.begin(); each != contrast.rounds.end();) {
+      Sum sum;
+      for (const std::int32_t time = times_[each->round]; each != contrast.rounds.end() && times_[each->round] == time;
+           ++each)
+        sum.add(each->contrast);
+      means.push_back(sum.mean());
+    }
+    return means;
+  }
+
+  /// The probability that any healthy way has such a contrast: Student's t with the variance within this way and within
+  /// all others of its direction, without readings that touch this one: one way's own few rounds tell little of the
+  /// noise, and if it is slow, so are the others in rounds in which they meet it.
+  [[nodiscard]] double chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways) {
+    if (rest_ != LeafWay::kAny) return std::exp(-leaves_.gain);  // hosts were chosen because they are slow
+    constexpr double kSmallestVariance = 1e-6;                   // a simulator's readings may have no noise
+    double squares = 0;
+    double degrees = 0;
+    const auto add = [&](const Contrast& each) {
+      const std::vector<double> means = by_time(each);
+      for (const double mean : means) squares += std::pow(mean - each.mean, 2);
+      degrees += static_cast<double>(means.size()) - 1;
+      return means.size();
+    };
+    const std::size_t rounds = add(contrast);
+    explained_.push_back(way);
+    for (const auto& [other, each] : contrasts_of(of_paths)) {
+      if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
+    }
+    explained_.pop_back();
+    const double variance = std::max(squares / degrees, kSmallestVariance);
+    const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(rounds));
+    return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
+  }
+
+  /// Whether most hosts of a way are slow, whatever chance says.
+  [[nodiscard]] bool is_slow(const LeafWay& way, const Contrast& contrast) const {
+    if (contrast.mean > (are_shared_ ? -kLeastLoad : slow_) || is_slow_inside(way, contrast)) return false;
+    const PartnerCount from = hosts_of(way, contrast, true);
+    const PartnerCount to = hosts_of(way, contrast, false);
+    const auto are = [](bool most, const PartnerCount& hosts) {
+      if (hosts.shown < kMoreThanOne) return false;
+      return most ? static_cast<double>(hosts.slow) >= kMost * static_cast<double>(hosts.shown)
+                  : 2 * hosts.slow > hosts.shown;
+    };
+    // Of a leaf, half of the others are slow with it too: else it is the path to one of them.
+    return are(way.from != LeafWay::kAny, from) && are(way.to != LeafWay::kAny, to);
+  }
+
+  /// Whether a leaf's hosts are nearly as slow with each other: then they are slow, and not the uplinks or the path.
+  [[nodiscard]] bool is_slow_inside(const LeafWay& way, const Contrast& contrast) const {
+    const auto is_slow = [&](std::int32_t leaf) {
+      if (leaf == LeafWay::kAny) return false;
+      std::vector<double> inside = inside_[at(leaf)];
+      return !inside.empty() && median_of(inside) < std::min(slow_, contrast.mean / 2);
+    };
+    return is_slow(way.from) || is_slow(way.to);
+  }
+
+  /// Counts the hosts on one side of a way, and those that are slow.
+  [[nodiscard]] PartnerCount hosts_of(const LeafWay& way, const Contrast& contrast, bool senders) const {
+    std::map<std::int32_t, Sum> hosts;
+    for (const InRound& in_round : contrast.rounds) {
+      for (const Crossing& each : rounds_[in_round.round]) {
+        if (way.has(each) && !is_explained(each))
+          hosts[senders ? each.from_host : each.to_host].add(each.log_rate - in_round.usual);
+      }
+    }
+    PartnerCount count;
+    for (const auto& [host, sum] : hosts) count.slow += sum.mean() < slow_ ? 1 : 0;
+    count.met = count.shown = std::ssize(hosts);
+    return count;
+  }
+
+  /// The slowest of these ways, which is then explained. With two leaves, what one sends the other receives: the
+  /// smaller leaf is blamed.
+  [[nodiscard]] std::optional<Finding> worst(bool of_paths) {
+    const double false_alarm = (are_shared_ ? settings_.false_alarm : 1) * settings_.false_alarm;
+    std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
+    const auto size_of = [&](const LeafWay& way) { return std::ranges::count(leaves_.part_of, way.leaf()); };
+    open_.clear();
+    auto found = contrasts.end();
+    for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
+      const bool are_its_hosts = is_slow(each->first, each->second);
+      if (!are_its_hosts && (!are_shared_ || each->second.mean > slow_)) continue;
+      each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
+      if (are_shared_ && each->second.chance < settings_.false_alarm) open_.insert(each->first.leaf());
+      if (each->second.chance >= false_alarm || !are_its_hosts) continue;
+      const bool is_worse =
+          found == contrasts.end() || each->second.mean < found->second.mean / (1 - settings_.tolerance);
+      const bool is_smaller = found != contrasts.end() &&
+                              each->second.mean < found->second.mean * (1 - settings_.tolerance) &&
+                              size_of(each->first) < size_of(found->first);
+      if (is_worse || is_smaller) found = each;
+    }
+    if (found == contrasts.end()) return std::nullopt;
+    const auto back = contrasts.find(found->first.back());
+    Finding finding = finding_of(found->first, found->second, back == contrasts.end() ? Contrast{} : back->second);
+    explained_.push_back(found->first);
+    return finding;
+  }
+
+  [[nodiscard]] Finding finding_of(const LeafWay& way, const Contrast& contrast, const Contrast& back) const {
+    Finding finding;
+    finding.blame = way.is_path() ? Blame::kLeafPair : Blame::kLeaf;
+    finding.leaf = way.is_path() ? way.from : way.leaf();
+    if (way.is_path()) finding.other_leaf = way.to;
+    const bool both = back.mean < std::min(slow_, kPart * contrast.mean);
+    finding.direction = direction_of(both || way.from != LeafWay::kAny, both || way.from == LeafWay::kAny);
+    std::vector<double> usual;
+    usual.reserve(contrast.rounds.size());
+    for (const InRound& each : contrast.rounds) usual.push_back(std::exp(each.usual));
+    finding.ratio = std::exp(contrast.mean);
+    finding.expected = median_of(usual);
+    finding.rate = finding.expected * finding.ratio;
+    finding.readings = contrast.readings + (both && !both_ways_ ? back.readings : 0);
+    finding.false_alarm = contrast.chance;
+    finding.both_ways = both_ways_;
+    if (way.is_path()) {
+      finding.partners = std::min(hosts_of(way, contrast, true).shown, hosts_of(way, contrast, false).shown);
+      finding.fine_elsewhere = true;
+      return finding;
+    }
+    finding.fine_elsewhere = !inside_[at(way.leaf())].empty() || are_shared_;
+    const auto add = [&](const LeafWay& each, const Contrast& of_way) {
+      const bool sends = each.from != LeafWay::kAny;
+      PartnerCount hosts = hosts_of(each, of_way, sends);
+      hosts.met = std::ranges::count(leaves_.part_of, way.leaf());
+      (sends ? finding.sends : finding.receives) = hosts;
+      finding.partners = std::max(finding.partners, hosts.shown);
+    };
+    add(way, contrast);
+    if (both) add(way.back(), back);
+    return finding;
+  }
 
   const Structure& structure_;
   const Nearness& leaves_;
@@ -149,234 +358,10 @@ class LeafContrasts {
   std::set<std::int32_t> open_;
 };
 
-/// Lists the readings between leaves by round, rail, kind, distance and kind of hosts, and those within leaves.
-void LeafContrasts::list_rounds(const Sweep& sweep, const std::vector<char>& left_out) {
-  std::map<std::tuple<std::int32_t, std::int16_t, std::int16_t, bool, std::int32_t, bool>, Round> rounds;
-  std::map<std::tuple<std::int16_t, std::int16_t, bool>, std::vector<std::pair<std::int32_t, double>>> inside;
-  const std::set<std::int32_t> repeated = are_shared_ ? repeated_rounds(sweep) : std::set<std::int32_t>();
-  for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
-    const Reading& reading = sweep.readings[i];
-    if (repeated.contains(reading.round)) continue;
-    const std::int32_t from = leaf_of(reading.from);
-    const std::int32_t to = leaf_of(reading.to);
-    if (!has_rate(reading) || from < 0 || to < 0 || (!left_out.empty() && left_out[i] != 0)) continue;
-    const double log_rate = std::log(double{reading.rate});
-    if (from == to) inside[{reading.from_rail, reading.kind, reading.both_ways}].emplace_back(from, log_rate);
-    if ((from == to && from != rest_) || (are_shared_ && reading.concurrent == 1)) continue;
-    const std::int32_t distance = std::max(structure_.distance(reading.from, reading.to), 1);
-    Round& round = rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways, distance,
-                           structure_.is_of_slow_kind(reading)}];
-    round.push_back({from, to, reading.from, reading.to, log_rate});
-    ++readings_;
-    if (!reading.both_ways) continue;
-    both_ways_ = true;
-    round.push_back({to, from, reading.to, reading.from, log_rate});
-  }
-  rounds_.reserve(rounds.size());
-  for (auto& [key, round] : rounds) {
-    rounds_.push_back(std::move(round));
-    times_.push_back(std::get<0>(key));
-  }
-  inside_.resize(static_cast<std::size_t>(leaves_.parts) + 1);
-  for (const auto& [key, readings] : inside) {
-    std::vector<double> rates;
-    rates.reserve(readings.size());
-    for (const auto& [leaf, rate] : readings) rates.push_back(rate);
-    const double usual = quantile(rates, kUpper);
-    for (const auto& [leaf, rate] : readings) inside_[static_cast<std::size_t>(leaf)].push_back(rate - usual);
-  }
-}
-
-/// Adds how far the readings of each way are below those of a round that do not touch it; of two leaves, below those in
-/// the other direction.
-void LeafContrasts::add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const {
-  std::map<LeafWay, Sum> own;
-  std::map<LeafWay, Sum> touching;  // by path, the lower leaf first, or by leaf, as the way out of it
-  Sum all;
-  const auto touched = [&](const LeafWay& way) {
-    return of_paths ? std::min(way, way.back()) : LeafWay{way.leaf(), LeafWay::kAny};
-  };
-  for (const Crossing& each : rounds_[number]) {
-    if (is_explained(each)) continue;
-    all.add(each.log_rate);
-    const LeafWay path{each.from, each.to};
-    if (of_paths) {
-      own[path].add(each.log_rate);
-      touching[touched(path)].add(each.log_rate);
-      continue;
-    }
-    touching[{each.from, LeafWay::kAny}].add(each.log_rate);
-    if (each.from == each.to) continue;
-    touching[{each.to, LeafWay::kAny}].add(each.log_rate);
-    own[{each.from, LeafWay::kAny}].add(each.log_rate);
-    own[{LeafWay::kAny, each.to}].add(each.log_rate);
-  }
-  for (const auto& [way, sum] : own) {
-    Sum others = all - touching[touched(way)];
-    if (others.count == 0 && leaves_.parts == 2) others = all - sum;
-    if (others.count == 0 || (!of_paths && is_known(way.leaf()))) continue;
-    Contrast& contrast = contrasts[way];
-    contrast.rounds.push_back({number, others.mean(), sum.mean() - others.mean()});
-    contrast.readings += sum.count;
-  }
-}
-
-std::map<LeafWay, Contrast> LeafContrasts::contrasts_of(bool paths) const {
-  std::map<LeafWay, Contrast> contrasts;
-  for (std::size_t round = 0; round < rounds_.size(); ++round) add_round(round, paths, contrasts);
-  std::erase_if(contrasts, [&](const auto& each) { return by_time(each.second).size() < kFew; });
-  for (auto& [way, contrast] : contrasts) {
-    for (const InRound& each : contrast.rounds) contrast.mean += each.contrast;
-    contrast.mean /= static_cast<double>(contrast.rounds.size());
-  }
-  return contrasts;
-}
-
-/// The mean contrast of each round of the sweep: the same pairs meet on all rails, and perhaps the same load.
-std::vector<double> LeafContrasts::by_time(const Contrast& contrast) const {
-  std::vector<double> means;
-  for (auto each = contrast.rounds.begin(); each != contrast.rounds.end();) {
-    Sum sum;
-    for (const std::int32_t time = times_[each->round]; each != contrast.rounds.end() && times_[each->round] == time;
-         ++each)
-      sum.add(each->contrast);
-    means.push_back(sum.mean());
-  }
-  return means;
-}
-
-/// The probability that any healthy way has such a contrast: Student's t with the variance within this way and within
-/// all others of its direction, without readings that touch this one: one way's own few rounds tell little of the
-/// noise, and if it is slow, so are the others in rounds in which they meet it.
-double LeafContrasts::chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways) {
-  if (rest_ != LeafWay::kAny) return std::exp(-leaves_.gain);  // hosts were chosen because they are slow
-  constexpr double kSmallestVariance = 1e-6;                   // a simulator's readings may have no noise
-  double squares = 0;
-  double degrees = 0;
-  const auto add = [&](const Contrast& each) {
-    const std::vector<double> means = by_time(each);
-    for (const double mean : means) squares += std::pow(mean - each.mean, 2);
-    degrees += static_cast<double>(means.size()) - 1;
-    return means.size();
-  };
-  const std::size_t rounds = add(contrast);
-  explained_.push_back(way);
-  for (const auto& [other, each] : contrasts_of(of_paths)) {
-    if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
-  }
-  explained_.pop_back();
-  const double variance = std::max(squares / degrees, kSmallestVariance);
-  const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(rounds));
-  return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
-}
-
-/// Counts the hosts on one side of a way, and those that are slow.
-PartnerCount LeafContrasts::hosts_of(const LeafWay& way, const Contrast& contrast, bool senders) const {
-  std::map<std::int32_t, Sum> hosts;
-  for (const InRound& in_round : contrast.rounds) {
-    for (const Crossing& each : rounds_[in_round.round]) {
-      if (way.has(each) && !is_explained(each))
-        hosts[senders ? each.from_host : each.to_host].add(each.log_rate - in_round.usual);
-    }
-  }
-  PartnerCount count;
-  for (const auto& [host, sum] : hosts) count.slow += sum.mean() < slow_ ? 1 : 0;
-  count.met = count.shown = std::ssize(hosts);
-  return count;
-}
-
-/// Whether a leaf's hosts are nearly as slow with each other: then they are slow, and not the uplinks or the path.
-bool LeafContrasts::is_slow_inside(const LeafWay& way, const Contrast& contrast) const {
-  const auto is_slow = [&](std::int32_t leaf) {
-    if (leaf == LeafWay::kAny) return false;
-    std::vector<double> inside = inside_[static_cast<std::size_t>(leaf)];
-    return !inside.empty() && median_of(inside) < std::min(slow_, contrast.mean / 2);
-  };
-  return is_slow(way.from) || is_slow(way.to);
-}
-
-/// Whether most hosts of a way are slow, whatever chance says.
-bool LeafContrasts::is_slow(const LeafWay& way, const Contrast& contrast) const {
-  if (contrast.mean > (are_shared_ ? -kLeastLoad : slow_) || is_slow_inside(way, contrast)) return false;
-  const PartnerCount from = hosts_of(way, contrast, true);
-  const PartnerCount to = hosts_of(way, contrast, false);
-  const auto are = [](bool most, const PartnerCount& hosts) {
-    if (hosts.shown < kMoreThanOne) return false;
-    return most ? static_cast<double>(hosts.slow) >= kMost * static_cast<double>(hosts.shown)
-                : 2 * hosts.slow > hosts.shown;
-  };
-  // Of a leaf, half of the others are slow with it too: else it is the path to one of them.
-  return are(way.from != LeafWay::kAny, from) && are(way.to != LeafWay::kAny, to);
-}
-
-Finding LeafContrasts::finding_of(const LeafWay& way, const Contrast& contrast, const Contrast& back) const {
-  Finding finding;
-  finding.blame = way.is_path() ? Blame::kLeafPair : Blame::kLeaf;
-  finding.leaf = way.is_path() ? way.from : way.leaf();
-  if (way.is_path()) finding.other_leaf = way.to;
-  const bool both = back.mean < std::min(slow_, kPart * contrast.mean);
-  finding.direction = direction_of(both || way.from != LeafWay::kAny, both || way.from == LeafWay::kAny);
-  std::vector<double> usual;
-  usual.reserve(contrast.rounds.size());
-  for (const InRound& each : contrast.rounds) usual.push_back(std::exp(each.usual));
-  finding.ratio = std::exp(contrast.mean);
-  finding.expected = median_of(usual);
-  finding.rate = finding.expected * finding.ratio;
-  finding.readings = contrast.readings + (both && !both_ways_ ? back.readings : 0);
-  finding.false_alarm = contrast.chance;
-  finding.both_ways = both_ways_;
-  if (way.is_path()) {
-    finding.partners = std::min(hosts_of(way, contrast, true).shown, hosts_of(way, contrast, false).shown);
-    finding.fine_elsewhere = true;
-    return finding;
-  }
-  finding.fine_elsewhere = !inside_[static_cast<std::size_t>(way.leaf())].empty() || are_shared_;
-  const auto add = [&](const LeafWay& each, const Contrast& of_way) {
-    const bool sends = each.from != LeafWay::kAny;
-    PartnerCount hosts = hosts_of(each, of_way, sends);
-    hosts.met = std::count(leaves_.part_of.begin(), leaves_.part_of.end(), way.leaf());
-    (sends ? finding.sends : finding.receives) = hosts;
-    finding.partners = std::max(finding.partners, hosts.shown);
-  };
-  add(way, contrast);
-  if (both) add(way.back(), back);
-  return finding;
-}
-
-/// The slowest of these ways, which is then explained. With two leaves, what one sends the other receives: the smaller
-/// leaf is blamed.
-std::optional<Finding> LeafContrasts::worst(bool of_paths) {
-  const double false_alarm = (are_shared_ ? settings_.false_alarm : 1) * settings_.false_alarm;
-  std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
-  const auto size_of = [&](const LeafWay& way) {
-    return std::count(leaves_.part_of.begin(), leaves_.part_of.end(), way.leaf());
-  };
-  open_.clear();
-  auto found = contrasts.end();
-  for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
-    const bool are_its_hosts = is_slow(each->first, each->second);
-    if (!are_its_hosts && (!are_shared_ || each->second.mean > slow_)) continue;
-    each->second.chance = chance_of(each->first, each->second, of_paths, contrasts.size());
-    if (are_shared_ && each->second.chance < settings_.false_alarm) open_.insert(each->first.leaf());
-    if (each->second.chance >= false_alarm || !are_its_hosts) continue;
-    const bool is_worse =
-        found == contrasts.end() || each->second.mean < found->second.mean / (1 - settings_.tolerance);
-    const bool is_smaller = found != contrasts.end() &&
-                            each->second.mean < found->second.mean * (1 - settings_.tolerance) &&
-                            size_of(each->first) < size_of(found->first);
-    if (is_worse || is_smaller) found = each;
-  }
-  if (found == contrasts.end()) return std::nullopt;
-  const auto back = contrasts.find(found->first.back());
-  Finding finding = finding_of(found->first, found->second, back == contrasts.end() ? Contrast{} : back->second);
-  explained_.push_back(found->first);
-  return finding;
-}
-
 /// Whether a reading goes over what a finding is about. A host in no leaf may be in another one.
 bool goes_over(const Finding& finding, const Nearness& leaves, const Reading& reading) {
-  const std::int32_t from = leaves.part_of[static_cast<std::size_t>(reading.from)];
-  const std::int32_t to = leaves.part_of[static_cast<std::size_t>(reading.to)];
+  const std::int32_t from = leaves.part_of[at(reading.from)];
+  const std::int32_t to = leaves.part_of[at(reading.to)];
   if (from == to) return false;
   const bool any = reading.both_ways || finding.direction == Direction::kBoth;
   if (finding.blame == Blame::kLeafPair)
@@ -452,9 +437,8 @@ SlowLeaves find_slow_leaves(const Sweep& sweep, const Structure& structure, cons
   if (slow.findings.empty()) return slow;
   slow.explained.assign(sweep.readings.size(), 0);
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
-    const bool is_explained = std::any_of(slow.findings.begin(), slow.findings.end(), [&](const Finding& finding) {
-      return goes_over(finding, leaves, sweep.readings[i]);
-    });
+    const bool is_explained = std::ranges::any_of(
+        slow.findings, [&](const Finding& finding) { return goes_over(finding, leaves, sweep.readings[i]); });
     slow.explained[i] = is_explained ? 1 : 0;
   }
   return slow;

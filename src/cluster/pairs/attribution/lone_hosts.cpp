@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "cluster/pairs/attribution/findings.h"
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/structure/clustering.h"
 #include "cluster/pairs/thresholds.h"
 
@@ -43,7 +43,7 @@ std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
     const Point& point = model.point_of(entry);
     const std::int32_t partner = model.ids.host(entry.other);
     const std::int32_t part = model.part_of(partner);
-    if (part == Nearness::kNone || std::binary_search(left_out.begin(), left_out.end(), partner)) continue;
+    if (part == Nearness::kNone || std::ranges::binary_search(left_out, partner)) continue;
     rates[part].push_back(rate_of(model, point));
   }
   const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
@@ -58,8 +58,7 @@ std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
 /// The rate of an effect with the group with which it is fastest.
 Reach fastest_reach(const Model& model, std::int32_t effect) {
   std::vector<Reach> reach = reach_by_group(model, effect);
-  const auto fastest =
-      std::max_element(reach.begin(), reach.end(), [](const Reach& a, const Reach& b) { return a.rate < b.rate; });
+  const auto fastest = std::ranges::max_element(reach, {}, [](const auto& each) { return each.rate; });
   if (fastest == reach.end()) return {};
   fastest->of = static_cast<double>(reach.size());
   return *fastest;
@@ -68,7 +67,7 @@ Reach fastest_reach(const Model& model, std::int32_t effect) {
 /// Whether the rate with a group is the usual one within groups (`within`), or between groups (not `within`): within
 /// the tolerance, or within so many standard errors.
 bool is_as_usual(const Model& model, std::int32_t effect, const Reach& reach, bool within, double errors) {
-  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  const Stratum& own = model.strata[at(model.point_of(model.entries_of(effect).front()).stratum)];
   for (std::size_t i = 0; i < model.strata.size(); ++i) {
     const bool wanted = (model.strata[i].distance == 0) == within && is_alike(model.strata[i], own);
     const double allowed = std::max(errors * reach.error, -model.slow);
@@ -81,7 +80,7 @@ bool is_as_usual(const Model& model, std::int32_t effect, const Reach& reach, bo
 bool is_slower_than_far(const Model& model, std::int32_t effect) {
   std::vector<double> rates;
   for (const Entry entry : model.entries_of(effect)) rates.push_back(rate_of(model, model.point_of(entry)));
-  const Stratum& own = model.strata[static_cast<std::size_t>(model.point_of(model.entries_of(effect).front()).stratum)];
+  const Stratum& own = model.strata[at(model.point_of(model.entries_of(effect).front()).stratum)];
   std::optional<std::size_t> farthest;
   for (std::size_t i = 0; i < model.strata.size(); ++i) {
     if (!is_alike(model.strata[i], own)) continue;
@@ -116,7 +115,7 @@ std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
       if (model.part_of(partner) == part) met.insert(partner);
     }
     const std::vector<std::int32_t>& parts = model.structure.levels.front().part_of;
-    const auto others = std::count(parts.begin(), parts.end(), part) - (model.part_of(host) == part ? 1 : 0);
+    const auto others = std::ranges::count(parts, part) - (model.part_of(host) == part ? 1 : 0);
     if (std::cmp_less(met.size(), others)) groups.insert(part);
   }
   return groups;
@@ -146,7 +145,7 @@ bool are_around_each_other(const Structure& structure, const std::vector<std::in
                            std::int32_t b) {
   if (structure.levels.size() < 2) return false;
   const std::int32_t part = structure.levels[1].common_part(a, b);
-  return part >= 0 && sizes[static_cast<std::size_t>(part)] <= kMany;
+  return part >= 0 && sizes[at(part)] <= kMany;
 }
 
 /// Open groups, with each host as a group by itself: pairs of a lone host (ascending) and a host that it may be near,
@@ -157,12 +156,11 @@ OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
   OpenGroups open{std::vector<std::int32_t>(hosts), {}};
   std::iota(open.group_of.begin(), open.group_of.end(), 0);
   std::vector<char> is_lone(hosts, 0);
-  for (const std::int32_t host : lone) is_lone[static_cast<std::size_t>(host)] = 1;
+  for (const std::int32_t host : lone) is_lone[at(host)] = 1;
   std::set<std::pair<std::int32_t, std::int32_t>> met;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    const bool any =
-        is_lone[static_cast<std::size_t>(reading.from)] != 0 || is_lone[static_cast<std::size_t>(reading.to)] != 0;
+    const bool any = is_lone[at(reading.from)] != 0 || is_lone[at(reading.to)] != 0;
     if (any) met.insert(std::minmax(reading.from, reading.to));
   }
   const std::vector<std::int32_t> sizes =
@@ -170,7 +168,7 @@ OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
   for (const std::int32_t host : lone) {
     const std::set<std::int32_t> groups = groups_it_may_have(model, host);
     for (std::int32_t other = 0; std::cmp_less(other, hosts); ++other) {
-      const bool is_other_lone = is_lone[static_cast<std::size_t>(other)] != 0;
+      const bool is_other_lone = is_lone[at(other)] != 0;
       if (other == host || (is_other_lone && other < host) || met.count(std::minmax(host, other)) > 0) continue;
       const bool may_be_near = is_other_lone || are_around_each_other(structure, sizes, host, other) ||
                                groups.count(model.part_of(other)) > 0;
@@ -212,7 +210,7 @@ bool is_as_far_from_its_leaf(const Model& model, const UnitEffect& found) {
   if (!shows_within_group(model, found)) return false;
   const std::int32_t own = model.part_of(model.ids.host(found.effect));
   const std::vector<Reach> reach = reach_by_group(model, found.effect);
-  return std::any_of(reach.begin(), reach.end(), [&](const Reach& each) {
+  return std::ranges::any_of(reach, [&](const Reach& each) {
     return each.part == own && is_as_usual(model, found.effect, each, false, kErrors);
   });
 }
@@ -231,12 +229,12 @@ std::vector<std::int32_t> hosts_of_another_leaf(const Model& model, const UnitEf
 /// in all blamed effects. Hosts that are `in_doubt` (ascending) do not count.
 std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::int32_t host,
                             const std::vector<std::int32_t>& in_doubt) {
-  std::vector<char> may_be(static_cast<std::size_t>(model.structure.levels.front().parts), 1);
+  std::vector<char> may_be(at(model.structure.levels.front().parts), 1);
   for (const UnitEffect& found : units.blamed) {
     if (model.ids.host(found.effect) != host) continue;
     for (const Reach& reach : reach_by_group(model, found.effect, in_doubt)) {
       const bool is_near = is_as_usual(model, found.effect, reach, true, kSureErrors);
-      if (reach.part >= 0 && !is_near) may_be[static_cast<std::size_t>(reach.part)] = 0;
+      if (reach.part >= 0 && !is_near) may_be[at(reach.part)] = 0;
     }
   }
   return may_be;
@@ -248,12 +246,12 @@ OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const st
   const Nearness& leaves = model.structure.levels.front();
   OpenGroups open{leaves.part_of, {}};
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const std::int32_t own = leaves.part_of[static_cast<std::size_t>(hosts[i])];
+    const std::int32_t own = leaves.part_of[at(hosts[i])];
     const std::int32_t group = leaves.parts + static_cast<std::int32_t>(i);
-    open.group_of[static_cast<std::size_t>(hosts[i])] = group;
+    open.group_of[at(hosts[i])] = group;
     const std::vector<char> may_be = may_be_of(model, units, hosts[i], hosts);
     for (std::int32_t leaf = 0; leaf < leaves.parts; ++leaf) {
-      if (leaf != own && may_be[static_cast<std::size_t>(leaf)] != 0) open.groups.emplace_back(leaf, group);
+      if (leaf != own && may_be[at(leaf)] != 0) open.groups.emplace_back(leaf, group);
     }
   }
   return open;
@@ -262,16 +260,9 @@ OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const st
 /// Takes these hosts (ascending) out of `units.blamed`: they may just be far from the others.
 void set_apart(const Model& model, const std::vector<std::int32_t>& hosts, UnitEffects& units, Verdict& verdict) {
   std::erase_if(units.blamed, [&](const UnitEffect& found) {
-    return std::binary_search(hosts.begin(), hosts.end(), model.ids.host(found.effect));
+    return std::ranges::binary_search(hosts, model.ids.host(found.effect));
   });
   verdict.may_stand_apart.insert(verdict.may_stand_apart.end(), hosts.begin(), hosts.end());
-}
-
-std::vector<std::string> names_of(const Sweep& sweep, const std::vector<std::int32_t>& hosts) {
-  std::vector<std::string> names;
-  names.reserve(hosts.size());
-  for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
-  return names;
 }
 
 /// Reports hosts that may be in another leaf than the locality says. Whether they are slow is open while other leaves
@@ -286,7 +277,7 @@ void report_hosts_of_another_leaf(const Model& model, UnitEffects& units, Verdic
   verdict.notes.push_back(fmt::format(
       "hosts as slow with their own leaf as hosts of different leaves are with each other: {}; each is slow by that "
       "much, or in the wrong leaf of --locality: is the list up to date?",
-      fmt::join(names_of(*model.sweep, hosts), ", ")));
+      fmt::join(model.sweep->names_of(hosts), ", ")));
 }
 
 }  // namespace
@@ -301,15 +292,14 @@ void report_lone_hosts(const Model& model, UnitEffects& units, Verdict& verdict)
   const std::vector<std::int32_t> lone = lone_hosts(model, units);
   if (lone.empty()) return;
   set_apart(model, lone, units, verdict);
-  const bool any_of_a_group =
-      std::any_of(lone.begin(), lone.end(), [&](std::int32_t host) { return model.part_of(host) >= 0; });
+  const bool any_of_a_group = std::ranges::any_of(lone, [&](std::int32_t host) { return model.part_of(host) >= 0; });
   OpenGroups unmet = unmet_of(model, lone);
   if (any_of_a_group || !unmet.groups.empty()) verdict.groups_are_open = true;
   if (!unmet.groups.empty()) verdict.open_groups.push_back(std::move(unmet));
   verdict.notes.push_back(fmt::format(
       "hosts as slow with all others as hosts of different groups are with each other: {}; each is alone in its leaf, "
       "or slow by that much; --locality FILE with the leaf or hall of each host settles it",
-      fmt::join(names_of(*model.sweep, lone), ", ")));
+      fmt::join(model.sweep->names_of(lone), ", ")));
 }
 
 }  // namespace fabricbench::cluster

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/pairs/network_load.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -35,14 +35,12 @@ class StrataOf {
     if (last_ >= 0 && key == last_key_) return last_;
     const auto [at, added] = known_.try_emplace(key, static_cast<std::int32_t>(model_.strata.size()));
     if (added) {
-      Stratum stratum;
-      stratum.kind = reading.kind;
-      stratum.from_rail = reading.from_rail;
-      stratum.to_rail = reading.to_rail;
-      stratum.both_ways = reading.both_ways;
-      stratum.distance = distance;
-      stratum.slow_kind = slow_kind;
-      model_.strata.push_back(stratum);
+      model_.strata.push_back({.kind = reading.kind,
+                               .from_rail = reading.from_rail,
+                               .to_rail = reading.to_rail,
+                               .both_ways = reading.both_ways,
+                               .distance = distance,
+                               .slow_kind = slow_kind});
     }
     last_key_ = key;
     last_ = at->second;
@@ -62,12 +60,12 @@ using HostPair = std::pair<std::int32_t, std::int32_t>;
 class PairsOfStrata {
  public:
   void add(std::int32_t stratum, const Reading& reading) {
-    const auto at = static_cast<std::size_t>(stratum);
-    if (at >= pairs_.size()) pairs_.resize(at + 1);
-    std::vector<HostPair>& known = pairs_[at];
+    const auto place = at(stratum);
+    if (place >= pairs_.size()) pairs_.resize(place + 1);
+    std::vector<HostPair>& known = pairs_[place];
     const HostPair pair = std::minmax(reading.from, reading.to);
-    const bool enough = known.size() == static_cast<std::size_t>(Stratum::kPairsOfNorm);
-    if (!enough && std::find(known.begin(), known.end(), pair) == known.end()) known.push_back(pair);
+    const bool enough = known.size() == at(Stratum::kPairsOfNorm);
+    if (!enough && std::ranges::find(known, pair) == known.end()) known.push_back(pair);
   }
   void set(std::vector<Stratum>& strata) const {
     for (std::size_t i = 0; i < strata.size(); ++i) strata[i].pairs = static_cast<std::int32_t>(pairs_[i].size());
@@ -83,8 +81,7 @@ std::int32_t lender_of(const std::vector<Stratum>& strata, const Stratum& borrow
   for (std::size_t i = 0; i < strata.size(); ++i) {
     const bool may_lend = strata[i].pairs >= Stratum::kPairsOfNorm && strata[i].distance > borrower.distance;
     if (!may_lend || !is_alike(strata[i], borrower)) continue;
-    const bool is_nearer =
-        lender == Model::kNoLender || strata[i].distance < strata[static_cast<std::size_t>(lender)].distance;
+    const bool is_nearer = lender == Model::kNoLender || strata[i].distance < strata[at(lender)].distance;
     if (is_nearer) lender = static_cast<std::int32_t>(i);
   }
   return lender;
@@ -96,8 +93,8 @@ bool are_directions_pooled(const Sweep& sweep, std::size_t partners) {
       sweep.hosts.size());  // by host: those it sent to, and received from
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading)) continue;
-    auto& sender = met[static_cast<std::size_t>(reading.from)];
-    auto& receiver = met[static_cast<std::size_t>(reading.to)];
+    auto& sender = met[at(reading.from)];
+    auto& receiver = met[at(reading.to)];
     sender[0].insert(reading.to);
     receiver[1].insert(reading.from);
     if (reading.both_ways || sender[1].contains(reading.to)) return false;
@@ -113,10 +110,10 @@ void keep_some_of_all_strata(Model& model) {
   if (model.left_out.empty()) return;
   std::vector<char> any(model.strata.size(), 0);
   for (const Point& point : model.points) {
-    if (!model.is_left_out(point)) any[static_cast<std::size_t>(point.stratum)] = 1;
+    if (!model.is_left_out(point)) any[at(point.stratum)] = 1;
   }
   for (const Point& point : model.points) {
-    if (any[static_cast<std::size_t>(point.stratum)] == 0) model.left_out[static_cast<std::size_t>(point.reading)] = 0;
+    if (any[at(point.stratum)] == 0) model.left_out[at(point.reading)] = 0;
   }
 }
 
@@ -136,7 +133,7 @@ void add_points(const Sweep& sweep, const std::vector<char>& unread, Model& mode
     point.receiver = model.ids.of(reading.kind, reading.to, reading.to_rail, to);
     point.stratum = stratum_of(reading);
     point.log_rate = std::log(reading.rate);
-    ++model.strata[static_cast<std::size_t>(point.stratum)].readings;
+    ++model.strata[at(point.stratum)].readings;
     pairs.add(point.stratum, reading);
     model.points.push_back(point);
   }
@@ -156,12 +153,12 @@ void mark_lightly_loaded(Model& model) {
 }
 
 void count_hosts(Model& model) {
-  std::vector<char> present(static_cast<std::size_t>(model.ids.hosts), 0);
+  std::vector<char> present(at(model.ids.hosts), 0);
   for (const Point& point : model.points) {
-    present[static_cast<std::size_t>(model.ids.host(point.sender))] = 1;
-    present[static_cast<std::size_t>(model.ids.host(point.receiver))] = 1;
+    present[at(model.ids.host(point.sender))] = 1;
+    present[at(model.ids.host(point.receiver))] = 1;
   }
-  model.hosts_present = static_cast<std::int32_t>(std::count(present.begin(), present.end(), 1));
+  model.hosts_present = static_cast<std::int32_t>(std::ranges::count(present, 1));
 }
 
 using KindAndRound = std::pair<std::int16_t, std::int32_t>;
@@ -205,13 +202,13 @@ void make_windows(Model& model) {
     point.window = last->second;
     highest = std::max(highest, point.window);
   }
-  model.drift.assign(1 + static_cast<std::size_t>(std::max(highest, 0)), 0);
+  model.drift.assign(1 + at(std::max(highest, 0)), 0);
 }
 
 /// Fills Model::entries: two stable counting sorts, first by partner, then by effect.
 void list_entries(Model& model) {
-  const auto effects = static_cast<std::size_t>(model.effects());
-  const auto unit = [](std::int32_t effect) { return static_cast<std::size_t>(EffectIds::unit(effect)); };
+  const auto effects = at(model.effects());
+  const auto unit = [](std::int32_t effect) { return at(EffectIds::unit(effect)); };
   std::vector<std::size_t> place(effects / kRoles + 1, 0);
   for (const Point& point : model.points) {
     ++place[unit(point.sender) + 1];
@@ -225,11 +222,11 @@ void list_entries(Model& model) {
     by_partner[place[unit(point.receiver)]++] = {code, point.receiver};
     by_partner[place[unit(point.sender)]++] = {code + 1, point.sender};
   }
-  const auto own_effect = [&](Entry entry) { return static_cast<std::size_t>(model.own_effect(entry)); };
+  const auto own_effect = [&](Entry entry) { return at(model.own_effect(entry)); };
   model.offset.assign(effects + 1, 0);
   for (const Point& point : model.points) {
-    ++model.offset[static_cast<std::size_t>(point.sender) + 1];
-    ++model.offset[static_cast<std::size_t>(point.receiver) + 1];
+    ++model.offset[at(point.sender) + 1];
+    ++model.offset[at(point.receiver) + 1];
   }
   for (std::size_t i = 1; i <= effects; ++i) model.offset[i] += model.offset[i - 1];
   std::vector<std::size_t> next(model.offset.begin(), model.offset.end() - 1);
@@ -254,8 +251,8 @@ Reached reached_by(const Model& model, const std::vector<char>& slower) {
     const double expected = has_rate(reading) ? expected_of(*model.sweep, place, model.settings) : 0;
     if (expected <= 0) continue;
     const double share = one_direction(reading) / expected;
-    const auto from = static_cast<std::size_t>(reading.from);
-    const auto to = static_cast<std::size_t>(reading.to);
+    const auto from = at(reading.from);
+    const auto to = at(reading.to);
     if (way != Direction::kBoth) {
       const std::size_t own = way == Direction::kSends ? from : to;
       (slower[own] != 0 ? reached.by_host[own] : reached.faster).push_back(share);
@@ -295,7 +292,7 @@ void settle_kinds(Model& model) {
     all_suffice = false;
   }
   if (!any_is_known) return;
-  const bool any_stays = std::find(stays.begin(), stays.end(), 1) != stays.end();
+  const bool any_stays = std::ranges::find(stays, 1) != stays.end();
   model.kinds_suffice = any_stays && all_suffice;
   structure.is_slow_kind.clear();
   if (any_stays) structure.is_slow_kind = stays;
@@ -307,9 +304,7 @@ void settle_kinds(Model& model) {
 
 }  // namespace
 
-Tail::Tail(std::vector<float> low, std::int64_t all) : low_(std::move(low)), all_(all) {
-  std::sort(low_.begin(), low_.end());
-}
+Tail::Tail(std::vector<float> low, std::int64_t all) : low_(std::move(low)), all_(all) { std::ranges::sort(low_); }
 
 double Tail::below(double residual, double scale, std::int64_t own_low, std::int64_t own) const {
   const auto low = std::upper_bound(low_.begin(), low_.end(), static_cast<float>(residual)) - low_.begin();
@@ -357,10 +352,10 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
     rails = std::max<std::int32_t>(rails, std::max(reading.from_rail, reading.to_rail) + 1);
   }
   model.ids = {std::max(static_cast<std::int32_t>(sweep.hosts.size()), 1), rails};
-  model.directions_pooled = are_directions_pooled(sweep, static_cast<std::size_t>(settings.partners));
+  model.directions_pooled = are_directions_pooled(sweep, at(settings.partners));
   add_points(sweep, unread, model);
   const std::int32_t units = kinds * model.ids.hosts * rails;
-  const std::size_t effects = static_cast<std::size_t>(units) * kRoles;
+  const std::size_t effects = at(units) * kRoles;
   model.cap.assign(effects, kNoCap);
   model.flagged.assign(effects, 0);
   model.near_limit.assign(effects, 0);
@@ -388,8 +383,8 @@ std::vector<double> expected_by_stratum(const Model& model) {
   if (model.settings.expected > 0 || model.settings.expected_of_port <= 0) return expected;
   std::vector<std::vector<double>> known(expected.size());
   for (const Point& point : model.points) {
-    const double each = expected_of(*model.sweep, static_cast<std::size_t>(point.reading), model.settings);
-    if (each > 0) known[static_cast<std::size_t>(point.stratum)].push_back(each);
+    const double each = expected_of(*model.sweep, at(point.reading), model.settings);
+    if (each > 0) known[at(point.stratum)].push_back(each);
   }
   for (std::size_t stratum = 0; stratum < known.size(); ++stratum) {
     if (!known[stratum].empty()) expected[stratum] = median_of(known[stratum]);

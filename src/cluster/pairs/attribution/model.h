@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cluster/pairs/readings.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/structure/structure.h"
 #include "cluster/pairs/verdict.h"
 
@@ -35,6 +36,10 @@ struct EffectIds {
     return ((kind * hosts + host) * rails + rail) * kRoles + static_cast<std::int32_t>(role);
   }
   [[nodiscard]] static Role role(std::int32_t effect) { return static_cast<Role>(effect % kRoles); }
+  /// The effect of the other direction. An effect on both directions together is returned as it is.
+  [[nodiscard]] static std::int32_t other_way(std::int32_t effect) {
+    return role(effect) == Role::kEither ? effect : effect + (role(effect) == Role::kSender ? 1 : -1);
+  }
   [[nodiscard]] static std::int32_t unit(std::int32_t effect) { return effect / kRoles; }
   [[nodiscard]] std::int32_t rail(std::int32_t effect) const { return unit(effect) % rails; }
   [[nodiscard]] std::int32_t host(std::int32_t effect) const { return unit(effect) / rails % hosts; }
@@ -127,8 +132,8 @@ struct Model {
 
   [[nodiscard]] std::int32_t effects() const { return static_cast<std::int32_t>(cap.size()); }
   [[nodiscard]] std::span<const Entry> entries_of(std::int32_t id) const {
-    const auto at = static_cast<std::size_t>(id);
-    return std::span(entries).subspan(offset[at], offset[at + 1] - offset[at]);
+    const auto place = at(id);
+    return std::span(entries).subspan(offset[place], offset[place + 1] - offset[place]);
   }
   [[nodiscard]] const Point& point_of(Entry entry) const { return points[entry.point()]; }
   /// The effect on the entry's own side.
@@ -136,54 +141,49 @@ struct Model {
     return entry.receives() ? point_of(entry).receiver : point_of(entry).sender;
   }
   [[nodiscard]] double scale_of(const Point& point) const {
-    const double scale = strata[static_cast<std::size_t>(point.stratum)].scale;
+    const double scale = strata[at(point.stratum)].scale;
     return point.lightly_loaded && !light_load_drift.empty() ? std::hypot(scale, light_load_drift_of(point).scatter)
                                                              : scale;
   }
-  [[nodiscard]] const Reading& reading_of(const Point& point) const {
-    return sweep->readings[static_cast<std::size_t>(point.reading)];
-  }
+  [[nodiscard]] const Reading& reading_of(const Point& point) const { return sweep->readings[at(point.reading)]; }
   [[nodiscard]] const LightLoadDrift& light_load_drift_of(const Point& point) const {
-    return light_load_drift[static_cast<std::size_t>(reading_of(point).kind)];
+    return light_load_drift[at(reading_of(point).kind)];
   }
-  [[nodiscard]] bool is_flagged(std::int32_t id) const { return flagged[static_cast<std::size_t>(id)] != 0; }
+  [[nodiscard]] bool is_flagged(std::int32_t id) const { return flagged[at(id)] != 0; }
   /// Blames an effect for every rate above `log_cap`, a logarithm, that is missing.
   void blame(std::int32_t id, double log_cap) {
-    flagged[static_cast<std::size_t>(id)] = 1;
-    cap[static_cast<std::size_t>(id)] = static_cast<float>(log_cap);
+    flagged[at(id)] = 1;
+    cap[at(id)] = static_cast<float>(log_cap);
   }
   /// Blames an effect no more.
   void clear_blame(std::int32_t id) {
-    flagged[static_cast<std::size_t>(id)] = 0;
-    cap[static_cast<std::size_t>(id)] = kNoCap;
+    flagged[at(id)] = 0;
+    cap[at(id)] = kNoCap;
   }
   /// Whether a host is of the slower kind, and that kind does not reach what was expected.
   [[nodiscard]] bool is_known_to_be_slow(std::int32_t host) const {
-    return !is_too_slow.empty() && is_too_slow[static_cast<std::size_t>(host)] != 0;
+    return !is_too_slow.empty() && is_too_slow[at(host)] != 0;
   }
   /// The logarithm of the rate of healthy units, without drift.
-  [[nodiscard]] double centre_of(const Point& point) const {
-    return log_centre[static_cast<std::size_t>(point.stratum)];
-  }
+  [[nodiscard]] double centre_of(const Point& point) const { return log_centre[at(point.stratum)]; }
   static constexpr std::int32_t kNoLender = -1;
   /// Whether a stratum has borrowed the centre of its lender.
   [[nodiscard]] bool borrows(std::size_t stratum) const {
-    return lender[stratum] != kNoLender && log_centre[stratum] == log_centre[static_cast<std::size_t>(lender[stratum])];
+    return lender[stratum] != kNoLender && log_centre[stratum] == log_centre[at(lender[stratum])];
   }
   /// How far an effect's cap is below the centre of a reading, at most 0.
   [[nodiscard]] double missing(std::int32_t id, const Point& point) const {
-    return std::min(0.0, static_cast<double>(cap[static_cast<std::size_t>(id)]) - centre_of(point));
+    return std::min(0.0, static_cast<double>(cap[at(id)]) - centre_of(point));
   }
   /// The part of a residual that hosts near the tolerance explain, at most 0.
   [[nodiscard]] double near_limit_of(const Point& point) const {
-    return std::min({0.0F, near_limit[static_cast<std::size_t>(point.sender)],
-                     near_limit[static_cast<std::size_t>(point.receiver)]});
+    return std::min({0.0F, near_limit[at(point.sender)], near_limit[at(point.receiver)]});
   }
   /// The part of a residual that its units and devices explain, at most 0.
   [[nodiscard]] double explained(const Point& point) const;
   /// Whether a reading is known to be slow, or was taken because it is fast, so that it is excluded from centres.
   [[nodiscard]] bool is_left_out(const Point& point) const {
-    return !left_out.empty() && left_out[static_cast<std::size_t>(point.reading)] != 0;
+    return !left_out.empty() && left_out[at(point.reading)] != 0;
   }
   /// Whether nothing that a reading went through is blamed.
   [[nodiscard]] bool is_blameless(const Point& point) const {
@@ -193,9 +193,8 @@ struct Model {
   [[nodiscard]] bool is_clean(const Point& point) const { return is_blameless(point) && !is_left_out(point); }
   /// The part of the finest level that a host is in; Nearness::kNone: it is in none.
   [[nodiscard]] std::int32_t part_of(std::int32_t host) const {
-    return structure.levels.empty()
-               ? Nearness::kNone
-               : std::max(structure.levels.front().part_of[static_cast<std::size_t>(host)], Nearness::kNone);
+    return structure.levels.empty() ? Nearness::kNone
+                                    : std::max(structure.levels.front().part_of[at(host)], Nearness::kNone);
   }
 };
 

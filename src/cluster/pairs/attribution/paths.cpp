@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "cluster/pairs/attribution/pairs.h"
+#include "cluster/pairs/attribution/findings.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/distributions.h"
 
@@ -52,7 +51,7 @@ double median_beyond(const Model& model, const Points& points) {
 /// Whether the centre of a point's stratum rests on enough pairs. If there are only two hosts, their two directions
 /// suffice.
 bool has_norm(const Model& model, const Point& point) {
-  const auto stratum = static_cast<std::size_t>(point.stratum);
+  const auto stratum = at(point.stratum);
   return model.strata[stratum].pairs >= Stratum::kPairsOfNorm || model.borrows(stratum) || model.hosts_present == 2;
 }
 
@@ -74,97 +73,91 @@ class Flows {
   [[nodiscard]] std::vector<Flow> suspicious() const {
     std::vector<Flow> flows;
     for (const Point& point : model_.points) {
-      const double scale = model_.strata[static_cast<std::size_t>(point.stratum)].scale;
+      const double scale = model_.strata[at(point.stratum)].scale;
       const bool is_slow = point.residual < model_.slow && beyond(model_, point) < limit(scale);
       if (is_slow && has_norm(model_, point)) flows.push_back(flow_of(point));
     }
     return sorted_unique(std::move(flows));
   }
 
-  [[nodiscard]] PairEffect judge(const Flow& flow) const;
+  [[nodiscard]] PairEffect judge(const Flow& flow) const {
+    const Points points = points_of(model_, flow);
+    PairEffect pair;
+    pair.sender = points.front()->sender;
+    pair.receiver = points.front()->receiver;
+    pair.readings = std::ssize(points);
+    pair.retests = pair.readings - 1;
+    const double bound = limit(model_.scale_of(*points.front()));
+    auto first = std::ranges::find_if(points, [&](const Point* each) { return beyond(model_, *each) < bound; });
+    if (first == points.end()) first = points.begin();
+    const double level = std::min(model_.slow, kPart * beyond(model_, **first));
+    Points slow;
+    std::ranges::copy_if(points, std::back_inserter(slow),
+                         [&](const Point* point) { return beyond(model_, *point) < level; });
+    pair.slow = std::ssize(slow);
+    pair.retested_alone = std::ranges::any_of(slow, [&](const Point* point) {
+      const Reading& reading = model_.reading_of(*point);
+      return reading.concurrent == 1 && reading.round > model_.reading_of(*slow.front()).round;
+    });
+    pair.false_alarm = false_alarm_of(points, slow.size());
+    Points retests = points;
+    if (retests.size() > 1) retests.erase(retests.begin() + (first - points.begin()));
+    pair.median = median_beyond(model_, retests);
+    pair.state = state_of(pair);
+    const bool is_mixed = pair.state == PairState::kNowAndThen || pair.state == PairState::kUnclear;
+    if (is_mixed) pair.median = median_beyond(model_, slow);
+    std::vector<double> expected;
+    for (const Point* point : is_mixed ? slow : retests)
+      expected.push_back(std::exp(point->log_rate - beyond(model_, *point)));
+    pair.expected = median_of(expected);
+    return pair;
+  }
 
  private:
   /// In a healthy sweep no reading is expected to be below it.
   [[nodiscard]] double limit(double scale) const { return std::min(model_.slow, suspicion_ * scale); }
-  [[nodiscard]] double false_alarm_of(const Points& points, std::size_t slow) const;
-  [[nodiscard]] PairState state_of(const PairEffect& pair) const;
+  /// The probability that any healthy flow has so many readings as slow as the slowest ones of these.
+  [[nodiscard]] double false_alarm_of(const Points& points, std::size_t slow) const {
+    if (slow == 0) return 1;
+    std::vector<double> residuals;
+    double scale = 0;
+    for (const Point* point : points) {
+      residuals.push_back(beyond(model_, *point));
+      scale = std::max(scale, model_.scale_of(*point));
+    }
+    std::ranges::sort(residuals);
+    const auto all = std::ssize(points);
+    const auto low = static_cast<std::int64_t>(slow);
+    const double chance = binomial_tail(all, model_.tail.below(residuals[slow - 1], scale, low, all), low);
+    return family_wise(chance, static_cast<double>(flows_));
+  }
+
+  [[nodiscard]] PairState state_of(const PairEffect& pair) const {
+    const bool only_each_other = has_one_partner(model_, pair.sender) || has_one_partner(model_, pair.receiver);
+    if (only_each_other && pair.median < model_.slow) return PairState::kAlone;
+    const std::int64_t again = pair.slow - 1;
+    const bool is_sure = pair.false_alarm < model_.settings.false_alarm && again >= model_.settings.pair_readings;
+    const bool mostly = pair.retests == 0 || static_cast<double>(again) > kMost * static_cast<double>(pair.retests);
+    if (is_sure) return mostly ? PairState::kSlow : PairState::kNowAndThen;
+    const bool may_be = again > 0 && pair.false_alarm < kLikely &&
+                        static_cast<double>(pair.slow) >= kUnsteadyShare * static_cast<double>(pair.readings);
+    if ((!mostly && !may_be) || pair.retests >= kMany) return PairState::kNoise;
+    return mostly ? PairState::kOpen : PairState::kUnclear;
+  }
 
   const Model& model_;
   std::int64_t flows_ = 0;
   double suspicion_ = 0;  // in scales
 };
 
-/// The probability that any healthy flow has so many readings as slow as the slowest ones of these.
-double Flows::false_alarm_of(const Points& points, std::size_t slow) const {
-  if (slow == 0) return 1;
-  std::vector<double> residuals;
-  double scale = 0;
-  for (const Point* point : points) {
-    residuals.push_back(beyond(model_, *point));
-    scale = std::max(scale, model_.scale_of(*point));
-  }
-  std::sort(residuals.begin(), residuals.end());
-  const auto all = std::ssize(points);
-  const auto low = static_cast<std::int64_t>(slow);
-  const double chance = binomial_tail(all, model_.tail.below(residuals[slow - 1], scale, low, all), low);
-  return family_wise(chance, static_cast<double>(flows_));
-}
-
-PairState Flows::state_of(const PairEffect& pair) const {
-  const bool only_each_other = has_one_partner(model_, pair.sender) || has_one_partner(model_, pair.receiver);
-  if (only_each_other && pair.median < model_.slow) return PairState::kAlone;
-  const std::int64_t again = pair.slow - 1;
-  const bool is_sure = pair.false_alarm < model_.settings.false_alarm && again >= model_.settings.pair_readings;
-  const bool mostly = pair.retests == 0 || static_cast<double>(again) > kMost * static_cast<double>(pair.retests);
-  if (is_sure) return mostly ? PairState::kSlow : PairState::kNowAndThen;
-  const bool may_be = again > 0 && pair.false_alarm < kLikely &&
-                      static_cast<double>(pair.slow) >= kUnsteadyShare * static_cast<double>(pair.readings);
-  if ((!mostly && !may_be) || pair.retests >= kMany) return PairState::kNoise;
-  return mostly ? PairState::kOpen : PairState::kUnclear;
-}
-
-PairEffect Flows::judge(const Flow& flow) const {
-  const Points points = points_of(model_, flow);
-  PairEffect pair;
-  pair.sender = points.front()->sender;
-  pair.receiver = points.front()->receiver;
-  pair.readings = std::ssize(points);
-  pair.retests = pair.readings - 1;
-  const double bound = limit(model_.scale_of(*points.front()));
-  auto first =
-      std::find_if(points.begin(), points.end(), [&](const Point* each) { return beyond(model_, *each) < bound; });
-  if (first == points.end()) first = points.begin();
-  const double level = std::min(model_.slow, kPart * beyond(model_, **first));
-  Points slow;
-  std::copy_if(points.begin(), points.end(), std::back_inserter(slow),
-               [&](const Point* point) { return beyond(model_, *point) < level; });
-  pair.slow = std::ssize(slow);
-  pair.retested_alone = std::any_of(slow.begin(), slow.end(), [&](const Point* point) {
-    const Reading& reading = model_.reading_of(*point);
-    return reading.concurrent == 1 && reading.round > model_.reading_of(*slow.front()).round;
-  });
-  pair.false_alarm = false_alarm_of(points, slow.size());
-  Points retests = points;
-  if (retests.size() > 1) retests.erase(retests.begin() + (first - points.begin()));
-  pair.median = median_beyond(model_, retests);
-  pair.state = state_of(pair);
-  const bool is_mixed = pair.state == PairState::kNowAndThen || pair.state == PairState::kUnclear;
-  if (is_mixed) pair.median = median_beyond(model_, slow);
-  std::vector<double> expected;
-  for (const Point* point : is_mixed ? slow : retests)
-    expected.push_back(std::exp(point->log_rate - beyond(model_, *point)));
-  pair.expected = median_of(expected);
-  return pair;
-}
-
 /// Whether a healthy pair of other hosts shows that the two parts of a flow's hosts are near each other.
 bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_of, const Flow& flow) {
   const Flow hosts = {model.ids.host(flow.first), model.ids.host(flow.second)};
   const auto is_beside = [&](std::int32_t host, std::int32_t other) {
-    const std::int32_t part = part_of[static_cast<std::size_t>(other)];
-    return host == other || (part >= 0 && part_of[static_cast<std::size_t>(host)] == part);
+    const std::int32_t part = part_of[at(other)];
+    return host == other || (part >= 0 && part_of[at(host)] == part);
   };
-  return std::any_of(model.points.begin(), model.points.end(), [&](const Point& point) {
+  return std::ranges::any_of(model.points, [&](const Point& point) {
     for (const auto& [one, other] : {Flow{model.ids.host(point.sender), model.ids.host(point.receiver)},
                                      Flow{model.ids.host(point.receiver), model.ids.host(point.sender)}}) {
       if (is_beside(one, hosts.first) && is_beside(other, hosts.second) && Flow{one, other} != hosts)
@@ -183,13 +176,13 @@ bool may_be_farther(const Model& model, const Flow& flow) {
   const std::int32_t stratum = points.front()->stratum;
   const bool is_unplaced =
       model.part_of(model.ids.host(flow.first)) < 0 || model.part_of(model.ids.host(flow.second)) < 0;
-  const auto lender = [&](std::int32_t of) { return model.lender[static_cast<std::size_t>(of)]; };
+  const auto lender = [&](std::int32_t of) { return model.lender[at(of)]; };
   std::int32_t farther = is_unplaced ? stratum : lender(stratum);
   while (is_unplaced && lender(farther) != Model::kNoLender) farther = lender(farther);
   if (farther == Model::kNoLender) return false;
   const double rate = model.centre_of(*points.front()) + median_beyond(model, points);
-  if (rate < model.log_centre[static_cast<std::size_t>(farther)] + model.slow) return false;
-  const auto distance = static_cast<std::size_t>(model.strata[static_cast<std::size_t>(stratum)].distance);
+  if (rate < model.log_centre[at(farther)] + model.slow) return false;
+  const auto distance = at(model.strata[at(stratum)].distance);
   return is_unplaced || (distance > 0 && distance < levels.size() && !levels[distance].is_given &&
                          !others_are_near(model, levels[distance - 1].part_of, flow));
 }
@@ -228,9 +221,8 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   finding.hosts = {ids.host(units.first), ids.host(units.second)};
   finding.both_ways = EffectIds::role(worst.sender) == Role::kEither && !model.directions_pooled;
   finding.direction = finding.both_ways || both ? Direction::kBoth : Direction::kSends;
-  const auto turned = [](std::int32_t effect) { return effect + (EffectIds::role(effect) == Role::kSender ? 1 : -1); };
   finding.other_way_fine = finding.direction != Direction::kBoth && !model.directions_pooled &&
-                           is_fine_way(model, turned(worst.receiver), turned(worst.sender));
+                           is_fine_way(model, EffectIds::other_way(worst.receiver), EffectIds::other_way(worst.sender));
   if (ids.rails > 1) finding.rail = ids.rail(units.first);
   if (ids.rail(units.first) != ids.rail(units.second)) finding.other_rail = ids.rail(units.second);
   if (model.sweep->kinds.size() > 1) finding.kinds = {static_cast<std::int16_t>(ids.kind(worst.sender))};
@@ -261,8 +253,8 @@ FollowUp follow_up_on(const Model& model, const PairEffect& pair) {
 /// chance makes any path of that host. `slow_share`, by host: the share of slow meetings; 0: a steady host.
 bool is_explained(const Model& model, const TwoWays& ways, const std::vector<double>& slow_share) {
   const PairEffect& any = ways.either();
-  const double share = std::max(slow_share[static_cast<std::size_t>(model.ids.host(any.sender))],
-                                slow_share[static_cast<std::size_t>(model.ids.host(any.receiver))]);
+  const double share =
+      std::max(slow_share[at(model.ids.host(any.sender))], slow_share[at(model.ids.host(any.receiver))]);
   if (share == 0) return false;
   const auto lasts = [&](const PairEffect* pair) {
     return in_state(pair, PairState::kSlow) &&
@@ -299,7 +291,7 @@ bool ask_about_hosts(const Model& model, const PairEffect& pair, FollowUp questi
     if (!needs(effect, other)) continue;
     question.host = model.ids.host(effect);
     question.rail = static_cast<std::int16_t>(model.ids.rail(effect));
-    const std::string& name = model.sweep->hosts[static_cast<std::size_t>(model.ids.host(other))];
+    const std::string& name = model.sweep->hosts[at(model.ids.host(other))];
     question.why = fmt::format(fmt::runtime(why), name);
     verdict.follow_ups.push_back(question);
     any = true;
@@ -310,7 +302,7 @@ bool ask_about_hosts(const Model& model, const PairEffect& pair, FollowUp questi
 /// Adds a finding or questions on a path.
 void report_path(const Model& model, const UnitEffects& units, const TwoWays& ways, Verdict& verdict) {
   const auto is_mutual = [&](std::int32_t effect) {
-    return std::binary_search(units.mutual_hosts.begin(), units.mutual_hosts.end(), model.ids.host(effect));
+    return std::ranges::binary_search(units.mutual_hosts, model.ids.host(effect));
   };
   if (ways.any(PairState::kSlow)) {
     const PairEffect& any = ways.either();
@@ -339,18 +331,18 @@ PairEffects find_pairs(const Model& model, const UnitEffects& units, const Comin
   result.suspects.assign(model.cap.size(), 0);
   std::vector<char> suspected = result.suspects;
   for (const UnitEffect& unit : units.suspected) {
-    suspected[static_cast<std::size_t>(unit.effect)] = 1;
-    result.suspects[static_cast<std::size_t>(unit.effect)] = is_slow_with_all(model, unit.effect) ? 1 : 0;
+    suspected[at(unit.effect)] = 1;
+    result.suspects[at(unit.effect)] = is_slow_with_all(model, unit.effect) ? 1 : 0;
   }
   for (const Flow& flow : flows.suspicious()) {
     const auto explains = [&](std::int32_t effect) {
-      return suspected[static_cast<std::size_t>(effect)] != 0 || unsteady.contains(model.ids.host(effect));
+      return suspected[at(effect)] != 0 || unsteady.contains(model.ids.host(effect));
     };
     const bool explained = explains(flow.first) || explains(flow.second);
     if (!explained && !may_be_farther(model, flow)) result.pairs.push_back(flows.judge(flow));
   }
-  const auto unsettled = std::count_if(result.pairs.begin(), result.pairs.end(),
-                                       [](const PairEffect& pair) { return pair.state != PairState::kNoise; });
+  const auto unsettled =
+      std::ranges::count_if(result.pairs, [](const PairEffect& pair) { return pair.state != PairState::kNoise; });
   result.too_many =
       unsettled > kMany && static_cast<double>(unsettled) > kExceptions * static_cast<double>(flows.number());
   return result;
@@ -394,8 +386,7 @@ void report_pairs(const Model& model, const PairEffects& pairs, const UnitEffect
     if (unclear == nullptr || (once != nullptr && once->median < unclear->median)) unclear = once;
     if (unclear != nullptr) open.push_back(unclear);
   }
-  std::stable_sort(open.begin(), open.end(),
-                   [](const PairEffect* a, const PairEffect* b) { return a->median < b->median; });
+  std::ranges::stable_sort(open, [](const PairEffect* a, const PairEffect* b) { return a->median < b->median; });
   for (const PairEffect* pair : open) verdict.follow_ups.push_back(follow_up_on(model, *pair));
 }
 

@@ -1,4 +1,4 @@
-#include "cluster/pairs/attribution/shared_links.h"
+#include "cluster/pairs/attribution/links.h"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 #include "cluster/pairs/attribution/findings.h"
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/distributions.h"
 #include "common/core/schedule.h"
@@ -22,13 +23,6 @@
 
 namespace fabricbench::cluster {
 namespace {
-
-/// What comparable readings of one direction of a pair share.
-using PairWay = std::tuple<std::int32_t, std::int32_t, std::int16_t, std::int16_t, std::int16_t, bool>;
-
-PairWay way_of(const Reading& reading) {
-  return {reading.from, reading.to, reading.from_rail, reading.to_rail, reading.kind, reading.both_ways};
-}
 
 std::int32_t most_at_once(const Sweep& sweep) {
   std::int32_t most = 0;
@@ -122,8 +116,7 @@ bool is_own(const Reading& reading, const Structure& structure) {
   const Nearness& leaves = structure.levels.front();
   const bool are_apart = leaves.parts == 1;
   const bool is_near = leaves.common_part(reading.from, reading.to) >= 0;
-  const bool is_over_uplinks = are_apart && leaves.part_of[static_cast<std::size_t>(reading.from)] !=
-                                                leaves.part_of[static_cast<std::size_t>(reading.to)];
+  const bool is_over_uplinks = are_apart && leaves.part_of[at(reading.from)] != leaves.part_of[at(reading.to)];
   return reading.concurrent == 1 ? !is_over_uplinks : is_near && (leaves.is_given || are_apart);
 }
 
@@ -202,9 +195,9 @@ std::vector<double> means_of(const std::vector<OfRound>& readings, const std::ve
   std::vector<double> sums(is_apart.size(), 0);
   std::vector<double> counts(is_apart.size(), 0);
   const auto add = [&](std::int32_t host, std::int32_t other, double value) {
-    if (is_apart[static_cast<std::size_t>(other)] != 0) return;
-    sums[static_cast<std::size_t>(host)] += value;
-    ++counts[static_cast<std::size_t>(host)];
+    if (is_apart[at(other)] != 0) return;
+    sums[at(host)] += value;
+    ++counts[at(host)];
   };
   for (const OfRound& each : readings) {
     if (way != Direction::kReceives) add(each.from, each.to, each.value);
@@ -278,8 +271,8 @@ bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates
   std::vector<double> others;
   std::size_t fast = 0;
   for (const Reading& reading : sweep.readings) {
-    const bool from = parts.part_of[static_cast<std::size_t>(reading.from)] >= 0;
-    const bool to = parts.part_of[static_cast<std::size_t>(reading.to)] >= 0;
+    const bool from = parts.part_of[at(reading.from)] >= 0;
+    const bool to = parts.part_of[at(reading.to)] >= 0;
     if (!has_rate(reading) || from != to) continue;
     (from ? within : others).push_back(reading.rate);
     fast += from && rates.is_reached(reading) ? 1 : 0;
@@ -336,7 +329,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
     if (own.beside.empty()) continue;
     const Meeting pair{std::get<0>(way), std::get<1>(way)};
     pairs.insert(std::minmax(pair.first, pair.second));
-    const double least = *std::min_element(own.alone.begin(), own.alone.end());
+    const double least = *std::ranges::min_element(own.alone);
     const auto times = own.alone.size();
     alone.push_back(median_of(own.alone));
     std::int64_t large = 0;
@@ -393,8 +386,7 @@ SharedLinks find_shared_links(const Sweep& sweep, double tolerance) {
   if (!apart || apart->gain < kSureGain) return links;
   std::array<std::vector<double>, 2> rates;  // between hosts apart and others: beside others, alone
   for (const Reading& reading : sweep.readings) {
-    const bool is_across =
-        apart->part_of[static_cast<std::size_t>(reading.from)] != apart->part_of[static_cast<std::size_t>(reading.to)];
+    const bool is_across = apart->part_of[at(reading.from)] != apart->part_of[at(reading.to)];
     if (has_rate(reading) && is_across) rates.at(reading.concurrent == 1 ? 1 : 0).push_back(reading.rate);
   }
   links.are_shared = !rates[1].empty() && median_of(rates[0]) < (1 - kLeastLoad) * median_of(rates[1]);
@@ -407,12 +399,11 @@ Structure structure_with_shared_links(const Sweep& sweep, const VerdictSettings&
   Structure structure = structure_of(sweep, settings, alone);
   structure.contradiction = {};
   for (const Misplaced& each : structure.misplaced) {  // by readings that may be slow for the load
-    structure.levels.front().part_of[static_cast<std::size_t>(each.host)] =
-        sweep.leaf_of[static_cast<std::size_t>(each.host)];
+    structure.levels.front().part_of[at(each.host)] = sweep.leaf_of[at(each.host)];
   }
   structure.misplaced.clear();
   structure.is_unplaced.clear();
-  std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
+  std::ranges::fill(structure.is_alone, 0);
   structure.is_slow_kind.clear();
   if (!structure.levels.empty() && structure.levels.front().is_given) return structure;
   const UpperRates rates(sweep, structure, settings.tolerance);
@@ -454,11 +445,11 @@ Loaded loaded_readings(const Sweep& sweep, const Structure& structure, double to
     for (const bool receives : {false, true}) {
       int& count = since[{receives ? reading.to : reading.from, receives, reading.both_ways}];
       count = is_fast ? 0 : count + 1;
-      if (is_fast) loaded.never_fast[static_cast<std::size_t>(receives ? reading.to : reading.from)] = 0;
+      if (is_fast) loaded.never_fast[at(receives ? reading.to : reading.from)] = 0;
     }
   }
   for (const auto& [key, count] : since) {
-    if (count >= kFew) loaded.slow_lately[static_cast<std::size_t>(std::get<0>(key))] = 1;
+    if (count >= kFew) loaded.slow_lately[at(std::get<0>(key))] = 1;
   }
   return loaded;
 }

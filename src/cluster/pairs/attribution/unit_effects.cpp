@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -11,8 +10,7 @@
 
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/attribution/units.h"
-#include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -26,8 +24,8 @@ std::vector<std::int32_t> worth_a_look(const Model& model) {
   std::vector<std::int64_t> slow(model.cap.size(), 0);
   for (const Point& point : model.points) {
     if (point.residual >= model.slow) continue;
-    ++slow[static_cast<std::size_t>(point.sender)];
-    ++slow[static_cast<std::size_t>(point.receiver)];
+    ++slow[at(point.sender)];
+    ++slow[at(point.receiver)];
   }
   std::vector<std::int32_t> effects;
   for (std::size_t effect = 0; effect < slow.size(); ++effect) {
@@ -46,7 +44,7 @@ std::vector<std::int32_t> peel(Model& model, const std::vector<char>& barred) {
   const std::int32_t needed = partners_needed(model);
   std::priority_queue<std::pair<double, std::int32_t>> worst;  // how much an effect explains, and its number
   for (const std::int32_t effect : worth_a_look(model)) {
-    if (barred[static_cast<std::size_t>(effect)] != 0) continue;
+    if (barred[at(effect)] != 0) continue;
     const UnitScore score = score_effect(model, effect);
     if (is_slow_unit(model, score, needed)) worst.emplace(-score.burden, effect);
   }
@@ -91,9 +89,9 @@ bool is_fine_with_peeled(const Model& model, std::int32_t effect) {
 }
 
 void clear_all_blame(Model& model) {
-  std::fill(model.flagged.begin(), model.flagged.end(), 0);
-  std::fill(model.near_limit.begin(), model.near_limit.end(), 0);
-  std::fill(model.cap.begin(), model.cap.end(), kNoCap);
+  std::ranges::fill(model.flagged, 0);
+  std::ranges::fill(model.near_limit, 0);
+  std::ranges::fill(model.cap, kNoCap);
 }
 
 /// Adds the peeled effects that pass the test to `blamed`. The others are returned, and blamed no more.
@@ -118,7 +116,7 @@ std::vector<std::int32_t> test_peeled(Model& model, const std::vector<std::int32
 std::vector<std::int32_t> set_apart(Model& model, std::vector<std::int32_t>& peeled, std::vector<std::int32_t>& apart) {
   const auto tests = static_cast<double>(effects_tested(model));
   std::vector<std::int32_t> fine;
-  std::copy_if(peeled.begin(), peeled.end(), std::back_inserter(fine), [&](std::int32_t effect) {
+  std::ranges::copy_if(peeled, std::back_inserter(fine), [&](std::int32_t effect) {
     return is_fine_with_peeled(model, effect) && scored(model, effect, tests).false_alarm < model.settings.false_alarm;
   });
   for (const std::int32_t effect : fine) {
@@ -135,7 +133,7 @@ std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<
   const auto tests = static_cast<double>(effects_tested(model));
   for (const std::int32_t effect : worth_a_look(model)) {
     if (model.is_flagged(effect)) continue;
-    if (std::binary_search(apart.begin(), apart.end(), model.ids.host(effect))) continue;
+    if (std::ranges::binary_search(apart, model.ids.host(effect))) continue;
     const UnitEffect found = scored(model, effect, tests);
     if (is_slow_unit(model, found.score, 0)) suspected.push_back(found);
   }
@@ -146,26 +144,20 @@ std::vector<UnitEffect> suspected_effects(const Model& model, const std::vector<
 void estimate_again(Model& model, std::vector<UnitEffect>& blamed) {
   for (UnitEffect& found : blamed) {
     found.score = score_effect(model, found.effect);
-    model.cap[static_cast<std::size_t>(found.effect)] = static_cast<float>(found.score.cap);
+    model.cap[at(found.effect)] = static_cast<float>(found.score.cap);
   }
 }
 
 using Hosts = std::set<std::int32_t>;
 
-Hosts hosts_of(const Model& model, const std::vector<UnitEffect>& effects) {
-  Hosts hosts;
-  for (const UnitEffect& each : effects) hosts.insert(model.ids.host(each.effect));
-  return hosts;
-}
-
 /// By host, the second fastest of its readings, as a logarithm, without drift. The fastest one may be chance.
 std::vector<double> fast_rates(const Model& model) {
-  std::vector<std::array<double, 2>> fastest(static_cast<std::size_t>(model.ids.hosts));
+  std::vector<std::array<double, 2>> fastest(at(model.ids.hosts));
   for (auto& two : fastest) two.fill(-std::numeric_limits<double>::infinity());
   for (const Point& point : model.points) {
     const double rate = point.residual + model.centre_of(point);
     for (const std::int32_t effect : {point.sender, point.receiver}) {
-      auto& [first, second] = fastest[static_cast<std::size_t>(model.ids.host(effect))];
+      auto& [first, second] = fastest[at(model.ids.host(effect))];
       if (rate > first) {
         second = std::exchange(first, rate);
       } else {
@@ -182,14 +174,14 @@ std::vector<double> fast_rates(const Model& model) {
 /// Whether a host reaches, with any partner, a rate above a blamed effect's cap by more than half of its deficit. Then
 /// the host cannot be what slows that effect.
 bool is_faster(const std::vector<double>& fast, std::int32_t host, const UnitEffect& found) {
-  return fast[static_cast<std::size_t>(host)] > found.score.cap - found.score.median / 2;
+  return fast[at(host)] > found.score.cap - found.score.median / 2;
 }
 
 /// Whether a blamed effect is slow with a host that is not blamed, and that is faster with others.
 bool is_slow_with_fine_ones(const Model& model, const UnitEffect& found, const Hosts& blamed,
                             const std::vector<double>& fast) {
   const std::vector<PartnerLevel> levels = partner_levels(model, found.effect);
-  return std::any_of(levels.begin(), levels.end(), [&](const PartnerLevel& level) {
+  return std::ranges::any_of(levels, [&](const PartnerLevel& level) {
     return level.residual < model.slow && !blamed.contains(level.host) && is_faster(fast, level.host, found);
   });
 }
@@ -210,8 +202,7 @@ std::vector<std::int32_t> hosts_of_circle(const Model& model, const std::vector<
 /// Whether other blamed effects explain all slow readings of an effect.
 bool is_explained(const Model& model, std::int32_t effect) {
   const std::vector<PartnerLevel> levels = partner_levels(model, effect);
-  return std::none_of(levels.begin(), levels.end(),
-                      [&](const PartnerLevel& level) { return level.residual < model.slow; });
+  return std::ranges::none_of(levels, [&](const PartnerLevel& level) { return level.residual < model.slow; });
 }
 
 /// Takes hosts out of `units.blamed` that are slow only with blamed hosts, or with hosts that are fast with nobody. If
@@ -233,8 +224,8 @@ void set_mutual_aside(Model& model, UnitEffects& units) {
   units.blamed.erase(circular, units.blamed.end());
   for (const UnitEffect& found : cleared) model.clear_blame(found.effect);
   // Effects that the remaining blamed hosts do not explain stay blamed, as sets of hosts.
-  std::copy_if(cleared.begin(), cleared.end(), std::back_inserter(units.mutual),
-               [&](const UnitEffect& found) { return !is_explained(model, found.effect); });
+  std::ranges::copy_if(cleared, std::back_inserter(units.mutual),
+                       [&](const UnitEffect& found) { return !is_explained(model, found.effect); });
   for (const UnitEffect& found : units.mutual) model.blame(found.effect, found.score.cap);
   units.mutual_hosts = hosts_of_circle(model, units.mutual, blamed, fast);
 }
@@ -247,13 +238,13 @@ std::int32_t partners_needed(const Model& model) {
 
 std::int32_t shows_within_level(const Model& model, const UnitEffect& found) {
   if (found.score.informative_hosts == found.score.partners) return FollowUp::kNoLevel;
-  const auto host = static_cast<std::size_t>(model.ids.host(found.effect));
+  const auto host = at(model.ids.host(found.effect));
   const std::vector<PartnerLevel> partners = partner_levels(model, found.effect);
   const std::vector<Nearness>& levels = model.structure.levels;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const std::vector<std::int32_t>& part_of = levels[i].part_of;
-    const bool all = part_of[host] >= 0 && std::all_of(partners.begin(), partners.end(), [&](const PartnerLevel& each) {
-                       return part_of[static_cast<std::size_t>(each.host)] == part_of[host];
+    const bool all = part_of[host] >= 0 && std::ranges::all_of(partners, [&](const PartnerLevel& each) {
+                       return part_of[at(each.host)] == part_of[host];
                      });
     if (all) return static_cast<std::int32_t>(i);
   }
@@ -273,9 +264,9 @@ UnitEffects find_units(Model& model) {
     if (model.hosts_present <= kFew) note_near_limit(model);
     fit_clean(model);
     const std::size_t before = peeled.size();
-    for (const std::int32_t effect : set_apart(model, peeled, apart)) barred[static_cast<std::size_t>(effect)] = 1;
+    for (const std::int32_t effect : set_apart(model, peeled, apart)) barred[at(effect)] = 1;
     for (const std::int32_t effect : test_peeled(model, peeled, result.blamed)) {
-      barred[static_cast<std::size_t>(effect)] = 1;
+      barred[at(effect)] = 1;
     }
     // The first pass used centres that slow hosts may have biased.
     settled = pass > 0 && result.blamed.size() == before;

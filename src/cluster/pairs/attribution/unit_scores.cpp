@@ -15,6 +15,7 @@
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -23,8 +24,8 @@ namespace {
 /// Keeps the levels at which a cap would show: a cap at the upper median rate of the kept ones. All levels stay if they
 /// have the same centre, or if no cap shows anywhere.
 void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
-  const auto [lowest, highest] = std::minmax_element(levels.begin(), levels.end(),
-                                                     [](const auto& a, const auto& b) { return a.centre < b.centre; });
+  const auto [lowest, highest] =
+      std::ranges::minmax_element(levels, [](const auto& a, const auto& b) { return a.centre < b.centre; });
   if (levels.empty() || lowest->centre == highest->centre) return;
   std::vector<PartnerLevel> kept = levels;
   for (std::size_t before = 0; before != kept.size();) {
@@ -91,10 +92,10 @@ enum class LimitStatus : std::uint8_t { kUsual, kWithin, kUndecided };
 
 LimitStatus limit_status_of(const Model& model, std::int32_t effect) {
   const std::span<const Entry> entries = model.entries_of(effect);
-  const double median = model.near_limit[static_cast<std::size_t>(effect)];
+  const double median = model.near_limit[at(effect)];
   if (median == 0) return LimitStatus::kUsual;
   // Of the difference between the effect's median and the centre.
-  const Stratum& stratum = model.strata[static_cast<std::size_t>(model.point_of(entries.front()).stratum)];
+  const Stratum& stratum = model.strata[at(model.point_of(entries.front()).stratum)];
   const double readings = 1 / (1 / static_cast<double>(entries.size()) + 1 / static_cast<double>(stratum.readings));
   const double error = kMedianOverMeanError * stratum.scale / std::sqrt(readings);
   if (median - kErrorsOfLimit * error < model.slow) return LimitStatus::kUndecided;
@@ -107,8 +108,8 @@ struct HostsNearLimit {
   double least = 0;
 
   void add(const Model& model, std::int32_t effect) {
-    hosts.insert(model.sweep->hosts[static_cast<std::size_t>(model.ids.host(effect))]);
-    least = std::min(least, static_cast<double>(model.near_limit[static_cast<std::size_t>(effect)]));
+    hosts.insert(model.sweep->hosts[at(model.ids.host(effect))]);
+    least = std::min(least, static_cast<double>(model.near_limit[at(effect)]));
   }
   [[nodiscard]] std::string text() const { return fold_hosts(std::vector<std::string>(hosts.begin(), hosts.end())); }
   [[nodiscard]] double percent() const { return -100 * std::expm1(least); }
@@ -117,11 +118,10 @@ struct HostsNearLimit {
 /// Adds a follow-up: more rounds for all hosts, which make the medians of all such hosts more precise.
 void ask(const Model& model, std::int32_t effect, Verdict& verdict) {
   const std::int32_t host = model.ids.host(effect);
-  const bool known = std::any_of(verdict.follow_ups.begin(), verdict.follow_ups.end(), [&](const FollowUp& follow_up) {
-    return follow_up.host == host && follow_up.other < 0;
-  });
+  const bool known = std::ranges::any_of(
+      verdict.follow_ups, [&](const FollowUp& follow_up) { return follow_up.host == host && follow_up.other < 0; });
   if (known) return;
-  const double percent = -100 * std::expm1(model.near_limit[static_cast<std::size_t>(effect)]);
+  const double percent = -100 * std::expm1(model.near_limit[at(effect)]);
   verdict.follow_ups.push_back({host, -1, static_cast<std::int16_t>(model.ids.rail(effect)), 1,
                                 fmt::format("{:.1f} % below others, close to the tolerance", percent), false, true});
 }
@@ -188,7 +188,7 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
   score.scale = std::sqrt(squares / static_cast<double>(levels.size()));
   score.cap = median_of(rates);
   score.upper = upper_median(medians);
-  score.highest = *std::max_element(medians.begin(), medians.end());
+  score.highest = *std::ranges::max_element(medians);
   score.median = median_of(medians);
   return score;
 }
@@ -271,7 +271,7 @@ bool note_near_limit(Model& model) {
     if (residuals.size() < kFew || partners_met(model, effect) < kMoreThanOne) continue;
     const double median = median_of(residuals);
     if (median >= kPart * model.slow || median <= kMostShare * model.slow) continue;
-    model.near_limit[static_cast<std::size_t>(effect)] = static_cast<float>(median);
+    model.near_limit[at(effect)] = static_cast<float>(median);
     any = true;
   }
   return any;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -95,6 +96,13 @@ struct UnitEffect {
   UnitScore score;
   double false_alarm = 1;
 };
+
+/// The hosts of these.
+[[nodiscard]] inline std::set<std::int32_t> hosts_of(const Model& model, const std::vector<UnitEffect>& effects) {
+  std::set<std::int32_t> hosts;
+  for (const UnitEffect& each : effects) hosts.insert(model.ids.host(each.effect));
+  return hosts;
+}
 
 struct UnitEffects {
   std::vector<UnitEffect> blamed;

@@ -16,10 +16,9 @@
 
 #include "cluster/pairs/attribution/failures.h"
 #include "cluster/pairs/attribution/findings.h"
-#include "cluster/pairs/attribution/pairs.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -42,7 +41,7 @@ Two hosts_of(const Model& model, const PairEffect& pair) {
 }
 
 bool is_either(const HostShares& shares, const Reading& reading) {
-  return shares[static_cast<std::size_t>(reading.from)] != 0 || shares[static_cast<std::size_t>(reading.to)] != 0;
+  return shares[at(reading.from)] != 0 || shares[at(reading.to)] != 0;
 }
 
 /// Pairs of hosts whose slow readings are explained by their path, ascending: it is slow for good, or may be, or
@@ -75,7 +74,7 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
     if (point.residual - model.near_limit_of(point) >= outlier_bound(model, point)) continue;
     const Two hosts = std::minmax(model.ids.host(point.sender), model.ids.host(point.receiver));
     const bool is_suspect = pairs.is_suspect(point.sender) || pairs.is_suspect(point.receiver);
-    if (!is_suspect && !std::binary_search(settled.begin(), settled.end(), hosts)) background.slow.push_back(&point);
+    if (!is_suspect && !std::ranges::binary_search(settled, hosts)) background.slow.push_back(&point);
   }
   return background;
 }
@@ -99,7 +98,7 @@ std::int64_t count_up_to(const std::vector<float>& levels, float level) {
 std::vector<float> levels_of(std::span<const SlowMeeting> meetings) {
   std::vector<float> levels;
   for (const SlowMeeting& meeting : meetings) levels.push_back(meeting.level);
-  std::sort(levels.begin(), levels.end());
+  std::ranges::sort(levels);
   return levels;
 }
 
@@ -128,9 +127,51 @@ std::int64_t meetings_to_clear(std::int64_t meetings, std::int64_t slow, double 
 class Meetings {
  public:
   Meetings(const Model& model, const PairEffects& pairs, std::span<const std::int32_t> failed,
-           const HostShares& unsteady);
+           const HostShares& unsteady)
+      : model_(model), unsteady_(unsteady) {
+    Background background = find_background(model, pairs, unsteady);
+    slow_ = std::move(background.slow);
+    readings_ = background.readings;
+    for (const Point* point : slow_) add(model.reading_of(*point), point->residual);
+    for (const std::int32_t place : failed) {
+      const Reading& reading = model.sweep->readings[at(place)];
+      if (is_either(unsteady, reading)) continue;
+      add(reading, kFailedLevel);
+      ++readings_;
+    }
+    std::ranges::sort(meetings_, [](const SlowMeeting& a, const SlowMeeting& b) { return a.key() < b.key(); });
+    const auto end = std::unique(meetings_.begin(), meetings_.end(), [](const SlowMeeting& a, const SlowMeeting& b) {
+      return a.host == b.host && a.with == b.with;
+    });
+    meetings_.erase(end, meetings_.end());
+    for (const SlowMeeting& meeting : meetings_) {
+      if (meeting.with.first > meeting.host) levels_.push_back(meeting.level);  // once for both hosts
+    }
+    std::ranges::sort(levels_);
+  }
+
   /// Hosts that are slow now and then, or may be.
-  [[nodiscard]] std::vector<UnsteadyHost> judge(const ComingAndGoing& known) const;
+  [[nodiscard]] std::vector<UnsteadyHost> judge(const ComingAndGoing& known) const {
+    std::vector<UnsteadyHost> hosts;
+    for (auto begin = meetings_.begin(); begin != meetings_.end();) {
+      const std::int32_t host = begin->host;
+      const auto end = std::find_if(begin, meetings_.end(), [&](const SlowMeeting& each) { return each.host != host; });
+      const std::span<const SlowMeeting> slow(begin, end);
+      begin = end;
+      const Own own = this->own(host, slow);
+      UnsteadyHost found;
+      found.finding.blame = Blame::kTransient;
+      found.finding.hosts = {host};
+      found.finding.readings = own.all;
+      tell(slow, found);
+      const auto blamed = known.find(host);
+      judge_levels(own, blamed != known.end() ? blamed->second : 1, found);
+      if (!found.sure && found.wanted == 0) continue;
+      tell_rates(found);
+      hosts.push_back(std::move(found));
+    }
+    return hosts;
+  }
 
  private:
   /// The meetings of a host, and what is slow of them.
@@ -148,13 +189,126 @@ class Meetings {
     double evidence = -std::numeric_limits<double>::infinity();
   };
 
-  void add(const Reading& reading, float level);
-  [[nodiscard]] Own own(std::int32_t host, std::span<const SlowMeeting> slow) const;
-  [[nodiscard]] double chance_of(const Own& own, float level, double errors) const;
-  [[nodiscard]] Depth deepest(const Own& own, const std::vector<float>& levels) const;
-  void judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const;
-  void tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) const;
-  void tell_rates(UnsteadyHost& found) const;
+  void add(const Reading& reading, float level) {
+    meetings_.push_back({reading.from, {reading.to, reading.round}, level});
+    meetings_.push_back({reading.to, {reading.from, reading.round}, level});
+  }
+
+  [[nodiscard]] Own own(std::int32_t host, std::span<const SlowMeeting> slow) const {
+    std::vector<Two> measured;
+    for (const std::int32_t effect : effects_of(model_, host)) {
+      for (const Entry entry : model_.entries_of(effect)) {
+        const Point& point = model_.point_of(entry);
+        const std::int32_t partner = model_.ids.host(entry.other);
+        if (unsteady_[at(partner)] == 0 && model_.is_blameless(point))
+          measured.emplace_back(partner, model_.reading_of(point).round);
+      }
+    }
+    const auto readings = static_cast<double>(measured.size());
+    measured = sorted_unique(std::move(measured));
+    Own own;
+    own.readings = std::max(1.0, readings / std::max(1.0, static_cast<double>(measured.size())));
+    own.others = std::max(static_cast<double>(readings_) - readings, 0.0) / own.readings + kMany;
+    own.all = std::ssize(measured) + std::ranges::count_if(slow, [&](const SlowMeeting& meeting) {
+                return !std::ranges::binary_search(measured, meeting.with);
+              });
+    own.levels = levels_of(slow);
+    std::map<std::int32_t, std::int64_t> times;  // slow, by partner
+    for (const SlowMeeting& meeting : slow) ++times[meeting.with.first];
+    const auto most = std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
+    std::vector<SlowMeeting> with_others(slow.begin(), slow.end());
+    std::erase_if(with_others, [&](const SlowMeeting& meeting) { return meeting.with.first == most->first; });
+    own.with_others = levels_of(with_others);
+    return own;
+  }
+
+  /// The probability that a meeting of a healthy host is at this level or below, estimated from other hosts, plus
+  /// `errors` standard errors.
+  [[nodiscard]] double chance_of(const Own& own, float level, double errors) const {
+    const auto elsewhere =
+        std::max(0.0, static_cast<double>(count_up_to(levels_, level) - count_up_to(own.levels, level)));
+    // No noise makes a reading fail.
+    const double prior = level == kFailedLevel ? kSlowBefore : kSlowBefore * std::sqrt(own.readings);
+    const double error = std::sqrt(level == kFailedLevel ? elsewhere : elsewhere + prior);
+    return std::min(1.0, (elsewhere + prior + errors * error) / own.others);
+  }
+
+  /// The depth with most evidence: the slowest meetings may be slower than those of other hosts, and the rest chance.
+  /// `levels`: of the host's slow meetings, ascending, or of some of them; the other ones do not count.
+  [[nodiscard]] Depth deepest(const Own& own, const std::vector<float>& levels) const {
+    const std::int64_t all = own.all - (std::ssize(own.levels) - std::ssize(levels));
+    Depth best;
+    for (const float level : levels) {
+      Depth depth{count_up_to(levels, level), chance_of(own, level, kErrors)};
+      depth.evidence = evidence_for(all, depth.slow, depth.chance);
+      if (depth.evidence > best.evidence) best = depth;
+    }
+    return best;
+  }
+
+  /// Sets whether a host is blamed: if chance reaches its evidence in fewer sweeps than the settings allow, however
+  /// long it was measured (Ville's inequality), and if there is evidence without the partner that it was slow with most
+  /// often: else the path may be to blame.
+  void judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const {
+    const std::int32_t hosts = model_.ids.hosts;
+    Finding& finding = found.finding;
+    const float last = own.levels.back();
+    const Depth depth = deepest(own, own.levels);
+    const auto depths = static_cast<double>(own.levels.size());
+    finding.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
+    const auto enough = std::clamp(hosts - 2, 2, kSeveral);
+    found.sure = finding.false_alarm < model_.settings.false_alarm && finding.partners >= enough &&
+                 std::ssize(finding.slow_rounds) >= enough && deepest(own, own.with_others).evidence > 0;
+    if (found.sure) return;
+    const double usual = chance_of(own, last, kErrors);
+    const bool hopeless = chance_of(own, last, 0) >= kExceptions;
+    const double bar = bar_for(own.all, hosts);
+    if (!hopeless && evidence_for(own.all, finding.slow, usual) > bar) {
+      found.wanted = meetings_to_clear(own.all, finding.slow, usual, hosts);
+    } else if (depth.evidence > std::max(bar, 0.0) + std::log(depths)) {
+      found.wanted = meetings_to_clear(own.all, depth.slow, depth.chance, hosts);
+    }
+  }
+
+  /// Fills in the numbers of a host's slow meetings.
+  void tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) const {
+    Finding& finding = found.finding;
+    std::set<std::int32_t> partners;
+    std::set<std::int32_t> rounds;
+    for (const SlowMeeting& meeting : slow) {
+      partners.insert(meeting.with.first);
+      rounds.insert(meeting.with.second);
+      finding.failed += meeting.level == kFailedLevel ? 1 : 0;
+    }
+    finding.slow = std::ssize(slow);
+    finding.partners = std::ssize(partners);
+    finding.slow_rounds.assign(rounds.begin(), rounds.end());
+  }
+
+  /// Fills in the rates of a host's slow readings, and why readings failed.
+  void tell_rates(UnsteadyHost& found) const {
+    Finding& finding = found.finding;
+    std::vector<float> residuals;
+    std::vector<float> usual;
+    for (const Point* point : slow_) {
+      const Reading& reading = model_.reading_of(*point);
+      if (reading.from != found.host() && reading.to != found.host()) continue;
+      residuals.push_back(point->residual);
+      usual.push_back(reading.rate / std::exp(point->residual));
+      found.rail = reading.from == found.host() ? reading.from_rail : reading.to_rail;
+    }
+    if (!residuals.empty()) {
+      finding.ratio = std::exp(median_of(residuals));
+      finding.expected = median_of(usual);
+      finding.rate = finding.ratio * finding.expected;
+    }
+    if (finding.failed == 0) return;
+    const auto& readings = model_.sweep->readings;
+    const auto failed = std::ranges::find_if(readings, [&](const Reading& reading) {
+      return reading.outcome == Outcome::kFailed && (reading.from == found.host() || reading.to == found.host());
+    });
+    finding.reason = reason_of(*model_.sweep, at(failed - readings.begin()));
+  }
 
   const Model& model_;
   const HostShares& unsteady_;
@@ -163,175 +317,6 @@ class Meetings {
   std::vector<SlowMeeting> meetings_;  // by host, partner and round
   std::vector<float> levels_;          // of each meeting of two hosts, ascending
 };
-
-void Meetings::add(const Reading& reading, float level) {
-  meetings_.push_back({reading.from, {reading.to, reading.round}, level});
-  meetings_.push_back({reading.to, {reading.from, reading.round}, level});
-}
-
-Meetings::Meetings(const Model& model, const PairEffects& pairs, std::span<const std::int32_t> failed,
-                   const HostShares& unsteady)
-    : model_(model), unsteady_(unsteady) {
-  Background background = find_background(model, pairs, unsteady);
-  slow_ = std::move(background.slow);
-  readings_ = background.readings;
-  for (const Point* point : slow_) add(model.reading_of(*point), point->residual);
-  for (const std::int32_t place : failed) {
-    const Reading& reading = model.sweep->readings[static_cast<std::size_t>(place)];
-    if (is_either(unsteady, reading)) continue;
-    add(reading, kFailedLevel);
-    ++readings_;
-  }
-  std::sort(meetings_.begin(), meetings_.end(),
-            [](const SlowMeeting& a, const SlowMeeting& b) { return a.key() < b.key(); });
-  const auto end = std::unique(meetings_.begin(), meetings_.end(), [](const SlowMeeting& a, const SlowMeeting& b) {
-    return a.host == b.host && a.with == b.with;
-  });
-  meetings_.erase(end, meetings_.end());
-  for (const SlowMeeting& meeting : meetings_) {
-    if (meeting.with.first > meeting.host) levels_.push_back(meeting.level);  // once for both hosts
-  }
-  std::sort(levels_.begin(), levels_.end());
-}
-
-Meetings::Own Meetings::own(std::int32_t host, std::span<const SlowMeeting> slow) const {
-  std::vector<Two> measured;
-  for (const std::int32_t effect : effects_of(model_, host)) {
-    for (const Entry entry : model_.entries_of(effect)) {
-      const Point& point = model_.point_of(entry);
-      const std::int32_t partner = model_.ids.host(entry.other);
-      if (unsteady_[static_cast<std::size_t>(partner)] == 0 && model_.is_blameless(point))
-        measured.emplace_back(partner, model_.reading_of(point).round);
-    }
-  }
-  const auto readings = static_cast<double>(measured.size());
-  measured = sorted_unique(std::move(measured));
-  Own own;
-  own.readings = std::max(1.0, readings / std::max(1.0, static_cast<double>(measured.size())));
-  own.others = std::max(static_cast<double>(readings_) - readings, 0.0) / own.readings + kMany;
-  own.all = std::ssize(measured) + std::count_if(slow.begin(), slow.end(), [&](const SlowMeeting& meeting) {
-              return !std::binary_search(measured.begin(), measured.end(), meeting.with);
-            });
-  own.levels = levels_of(slow);
-  std::map<std::int32_t, std::int64_t> times;  // slow, by partner
-  for (const SlowMeeting& meeting : slow) ++times[meeting.with.first];
-  const auto most =
-      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::vector<SlowMeeting> with_others(slow.begin(), slow.end());
-  std::erase_if(with_others, [&](const SlowMeeting& meeting) { return meeting.with.first == most->first; });
-  own.with_others = levels_of(with_others);
-  return own;
-}
-
-/// The probability that a meeting of a healthy host is at this level or below, estimated from other hosts, plus
-/// `errors` standard errors.
-double Meetings::chance_of(const Own& own, float level, double errors) const {
-  const auto elsewhere =
-      std::max(0.0, static_cast<double>(count_up_to(levels_, level) - count_up_to(own.levels, level)));
-  // No noise makes a reading fail.
-  const double prior = level == kFailedLevel ? kSlowBefore : kSlowBefore * std::sqrt(own.readings);
-  const double error = std::sqrt(level == kFailedLevel ? elsewhere : elsewhere + prior);
-  return std::min(1.0, (elsewhere + prior + errors * error) / own.others);
-}
-
-/// The depth with most evidence: the slowest meetings may be slower than those of other hosts, and the rest chance.
-/// `levels`: of the host's slow meetings, ascending, or of some of them; the other ones do not count.
-Meetings::Depth Meetings::deepest(const Own& own, const std::vector<float>& levels) const {
-  const std::int64_t all = own.all - (std::ssize(own.levels) - std::ssize(levels));
-  Depth best;
-  for (const float level : levels) {
-    Depth depth{count_up_to(levels, level), chance_of(own, level, kErrors)};
-    depth.evidence = evidence_for(all, depth.slow, depth.chance);
-    if (depth.evidence > best.evidence) best = depth;
-  }
-  return best;
-}
-
-/// Sets whether a host is blamed: if chance reaches its evidence in fewer sweeps than the settings allow, however long
-/// it was measured (Ville's inequality), and if there is evidence without the partner that it was slow with most often:
-/// else the path may be to blame.
-void Meetings::judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const {
-  const std::int32_t hosts = model_.ids.hosts;
-  Finding& finding = found.finding;
-  const float last = own.levels.back();
-  const Depth depth = deepest(own, own.levels);
-  const auto depths = static_cast<double>(own.levels.size());
-  finding.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
-  const auto enough = std::clamp(hosts - 2, 2, kSeveral);
-  found.sure = finding.false_alarm < model_.settings.false_alarm && finding.partners >= enough &&
-               std::ssize(finding.slow_rounds) >= enough && deepest(own, own.with_others).evidence > 0;
-  if (found.sure) return;
-  const double usual = chance_of(own, last, kErrors);
-  const bool hopeless = chance_of(own, last, 0) >= kExceptions;
-  const double bar = bar_for(own.all, hosts);
-  if (!hopeless && evidence_for(own.all, finding.slow, usual) > bar) {
-    found.wanted = meetings_to_clear(own.all, finding.slow, usual, hosts);
-  } else if (depth.evidence > std::max(bar, 0.0) + std::log(depths)) {
-    found.wanted = meetings_to_clear(own.all, depth.slow, depth.chance, hosts);
-  }
-}
-
-/// Fills in the numbers of a host's slow meetings.
-void Meetings::tell(std::span<const SlowMeeting> slow, UnsteadyHost& found) const {
-  Finding& finding = found.finding;
-  std::set<std::int32_t> partners;
-  std::set<std::int32_t> rounds;
-  for (const SlowMeeting& meeting : slow) {
-    partners.insert(meeting.with.first);
-    rounds.insert(meeting.with.second);
-    finding.failed += meeting.level == kFailedLevel ? 1 : 0;
-  }
-  finding.slow = std::ssize(slow);
-  finding.partners = std::ssize(partners);
-  finding.slow_rounds.assign(rounds.begin(), rounds.end());
-}
-
-/// Fills in the rates of a host's slow readings, and why readings failed.
-void Meetings::tell_rates(UnsteadyHost& found) const {
-  Finding& finding = found.finding;
-  std::vector<float> residuals;
-  std::vector<float> usual;
-  for (const Point* point : slow_) {
-    const Reading& reading = model_.reading_of(*point);
-    if (reading.from != found.host() && reading.to != found.host()) continue;
-    residuals.push_back(point->residual);
-    usual.push_back(reading.rate / std::exp(point->residual));
-    found.rail = reading.from == found.host() ? reading.from_rail : reading.to_rail;
-  }
-  if (!residuals.empty()) {
-    finding.ratio = std::exp(median_of(residuals));
-    finding.expected = median_of(usual);
-    finding.rate = finding.ratio * finding.expected;
-  }
-  if (finding.failed == 0) return;
-  const auto& readings = model_.sweep->readings;
-  const auto failed = std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) {
-    return reading.outcome == Outcome::kFailed && (reading.from == found.host() || reading.to == found.host());
-  });
-  finding.reason = reason_of(*model_.sweep, static_cast<std::size_t>(failed - readings.begin()));
-}
-
-std::vector<UnsteadyHost> Meetings::judge(const ComingAndGoing& known) const {
-  std::vector<UnsteadyHost> hosts;
-  for (auto begin = meetings_.begin(); begin != meetings_.end();) {
-    const std::int32_t host = begin->host;
-    const auto end = std::find_if(begin, meetings_.end(), [&](const SlowMeeting& each) { return each.host != host; });
-    const std::span<const SlowMeeting> slow(begin, end);
-    begin = end;
-    const Own own = this->own(host, slow);
-    UnsteadyHost found;
-    found.finding.blame = Blame::kTransient;
-    found.finding.hosts = {host};
-    found.finding.readings = own.all;
-    tell(slow, found);
-    const auto blamed = known.find(host);
-    judge_levels(own, blamed != known.end() ? blamed->second : 1, found);
-    if (!found.sure && found.wanted == 0) continue;
-    tell_rates(found);
-    hosts.push_back(std::move(found));
-  }
-  return hosts;
-}
 
 /// Whether the readings of a blamed host come and go, which a lasting fault does not allow.
 struct Steadiness {
@@ -431,18 +416,18 @@ ComingAndGoing take_unsteady(Model& model, UnitEffects& units, Verdict& verdict)
 std::vector<UnsteadyHost> find_unsteady(const Model& model, const UnitEffects& units, const PairEffects& pairs,
                                         std::span<const std::int32_t> failed, const ComingAndGoing& coming_and_going) {
   std::vector<UnsteadyHost> known;
-  HostShares unsteady(static_cast<std::size_t>(model.ids.hosts), 0);
-  for (const UnitEffect& found : units.blamed) unsteady[static_cast<std::size_t>(model.ids.host(found.effect))] = 1;
+  HostShares unsteady(at(model.ids.hosts), 0);
+  for (const UnitEffect& found : units.blamed) unsteady[at(model.ids.host(found.effect))] = 1;
   for (;;) {
     std::vector<UnsteadyHost> found = Meetings(model, pairs, failed, unsteady).judge(coming_and_going);
-    const auto surest = std::min_element(found.begin(), found.end(), [](const UnsteadyHost& a, const UnsteadyHost& b) {
+    const auto surest = std::ranges::min_element(found, [](const UnsteadyHost& a, const UnsteadyHost& b) {
       return std::tuple(!a.sure, a.finding.false_alarm) < std::tuple(!b.sure, b.finding.false_alarm);
     });
     if (surest == found.end() || !surest->sure) {
       std::move(found.begin(), found.end(), std::back_inserter(known));
       return known;
     }
-    unsteady[static_cast<std::size_t>(surest->host())] = 1;
+    unsteady[at(surest->host())] = 1;
     known.push_back(std::move(*surest));
   }
 }

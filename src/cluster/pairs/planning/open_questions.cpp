@@ -1,7 +1,6 @@
 #include "cluster/pairs/planning/open_questions.h"
 
 #include <algorithm>
-#include <array>
 #include <random>
 #include <tuple>
 
@@ -9,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/random.h"
 #include "common/core/wording.h"
@@ -200,14 +199,14 @@ PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
     slow[reading.round].emplace_back(ratio, reading.from, reading.to);
     ++all_slow;
   }
-  const bool of_one_host = std::count_if(balance.begin(), balance.end(), [](auto each) { return each > 0; }) == 1;
-  const auto paths = std::count_if(verdict_.findings.begin(), verdict_.findings.end(),
-                                   [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
+  const bool of_one_host = std::ranges::count_if(balance, [](auto each) { return each > 0; }) == 1;
+  const auto paths = std::ranges::count_if(verdict_.findings,
+                                           [](const Finding& finding) { return is_path(finding) && finding.rate > 0; });
   if (static_cast<double>(all_slow) < kMostFailing * static_cast<double>(all) && paths < 2) return {};
   PlannedRound chosen;
   std::pair<std::int64_t, double> most{0, 0};  // pairs that were alone, so that the choice stays; and what was lost
   for (auto& [round, readings] : slow) {
-    std::sort(readings.begin(), readings.end());
+    std::ranges::sort(readings);
     RoundBuilder pairs = empty_round(kPairsCompared);
     std::pair<std::int64_t, double> own{0, 0};
     for (const auto& [ratio, from, to] : readings) {

@@ -11,11 +11,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/pairs/network_load.h"
 #include "cluster/pairs/planning/open_questions.h"
-#include "cluster/pairs/planning/round_builder.h"
 #include "cluster/pairs/planning/sweep_progress.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/distributions.h"
 #include "common/core/wording.h"
@@ -344,7 +343,7 @@ Planner::Planner(SweepPlan plan) : plan_(std::move(plan)), schedule_(schedule_of
 }
 
 PlannedRound Planner::next(const Sweep& sweep, const Judge& judge) const {
-  if (sweep.hosts.size() != static_cast<std::size_t>(plan_.schedule.endpoints)) {
+  if (sweep.hosts.size() != at(plan_.schedule.endpoints)) {
     throw std::invalid_argument(
         fmt::format("a plan for {} hosts, and a sweep of {}", plan_.schedule.endpoints, sweep.hosts.size()));
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
@@ -14,13 +15,13 @@ namespace {
 /// The last round in which a unit had a reading with a rate; -1: it never had one. A unit is host * rails + rail; if
 /// `rails` is 1, it is the host, with all of its rails.
 std::vector<std::int32_t> last_success(const Sweep& sweep, std::int32_t rails) {
-  std::vector<std::int32_t> rounds(sweep.hosts.size() * static_cast<std::size_t>(rails), -1);
+  std::vector<std::int32_t> rounds(sweep.hosts.size() * at(rails), -1);
   for (const Reading& reading : sweep.readings) {
     if (reading.outcome != Outcome::kMeasured) continue;
     for (const auto& [host, rail] :
          {std::pair(reading.from, reading.from_rail), std::pair(reading.to, reading.to_rail)}) {
       const std::int32_t unit = host * rails + (rails == 1 ? 0 : rail);
-      std::int32_t& last = rounds[static_cast<std::size_t>(unit)];
+      std::int32_t& last = rounds[at(unit)];
       last = std::max(last, reading.round);
     }
   }
@@ -57,8 +58,7 @@ std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, std::int64_t last_round
   const std::vector<std::int32_t> worked = last_success(sweep, 1);
   std::vector<std::uint8_t> dead;
   for (const Failures& failures : failures_since(sweep, worked)) {
-    const auto proven =
-        std::count_if(failures.works.begin(), failures.works.end(), [](const auto& partner) { return partner.second; });
+    const auto proven = std::ranges::count_if(failures.works, [](const auto& partner) { return partner.second; });
     const bool has_worked = worked[dead.size()] >= 0;
     const bool nobody_works = !has_worked && std::cmp_greater_equal(failures.works.size(), 2 * kMoreThanOne);
     const double wait = kFirstWait * std::pow(kLonger, std::max<std::int64_t>(proven - kMoreThanOne - 1, 0));
@@ -93,7 +93,7 @@ void find_next(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedu
   std::vector<Meeting> round;
   for (; progress.place < schedule.rounds() && progress.next.empty(); ++progress.place) {
     round = schedule.round(progress.place);
-    std::copy_if(round.begin(), round.end(), std::back_inserter(progress.next), [&](const Meeting& each) {
+    std::ranges::copy_if(round, std::back_inserter(progress.next), [&](const Meeting& each) {
       const bool is_left_out = progress.left_out[at(each.first)] + progress.left_out[at(each.second)] > 0;
       return !is_left_out && !is_measured(progress.met, each, plan.both_directions);
     });
@@ -103,9 +103,8 @@ void find_next(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedu
   const auto is_engaged = [&](const Meeting& each) { return engaged[at(each.first)] + engaged[at(each.second)] > 0; };
   const std::int64_t finished = engaged_hosts / 2;
   progress.is_rest = !progress.next.empty() && finished < planned &&
-                     2 * planned >= finished + std::ssize(progress.next) &&
-                     std::any_of(round.begin(), round.end(), was_in_last) &&
-                     std::none_of(progress.next.begin(), progress.next.end(), is_engaged);
+                     2 * planned >= finished + std::ssize(progress.next) && std::ranges::any_of(round, was_in_last) &&
+                     std::ranges::none_of(progress.next, is_engaged);
   progress.engaged = progress.is_rest ? std::move(engaged) : progress.left_out;
 }
 
@@ -139,7 +138,7 @@ PairsMet::PairsMet(const Sweep& sweep, const std::function<bool(const Reading&)>
     receivers_[at(reading.from)].push_back(reading.to);
     if (reading.both_ways) receivers_[at(reading.to)].push_back(reading.from);
   }
-  for (std::vector<std::int32_t>& receivers : receivers_) std::sort(receivers.begin(), receivers.end());
+  for (std::vector<std::int32_t>& receivers : receivers_) std::ranges::sort(receivers);
 }
 
 std::int64_t PairsMet::readings(std::int32_t from, std::int32_t to) const {
@@ -147,9 +146,7 @@ std::int64_t PairsMet::readings(std::int32_t from, std::int32_t to) const {
   return last - first;
 }
 
-std::int64_t SweepProgress::taking_part() const {
-  return std::count(left_out.begin(), left_out.end(), std::uint8_t{0});
-}
+std::int64_t SweepProgress::taking_part() const { return std::ranges::count(left_out, std::uint8_t{0}); }
 
 SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule) {
   SweepProgress progress{.met = PairsMet(sweep)};

@@ -1,13 +1,13 @@
 // The progress of a sweep: what the planner knows from the readings without a verdict.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "cluster/pairs/planning/planner.h"
 #include "cluster/pairs/readings.h"
+#include "cluster/pairs/sets.h"
 #include "common/core/schedule.h"
 
 namespace fabricbench::cluster {
@@ -54,8 +54,5 @@ struct SweepProgress {
 
 /// Computes the progress, in time proportional to the number of readings. The sweep has as many hosts as the schedule.
 [[nodiscard]] SweepProgress progress_of(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedule);
-
-/// A place in a list by host.
-[[nodiscard]] constexpr std::size_t at(std::int32_t host) { return static_cast<std::size_t>(host); }
 
 }  // namespace fabricbench::cluster

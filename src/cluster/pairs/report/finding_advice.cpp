@@ -14,6 +14,7 @@
 #include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "cluster/pairs/report/verdict_text.h"
+#include "cluster/pairs/sets.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/script_command.h"
@@ -34,16 +35,15 @@ bool is_rdma_device(std::string_view name) {
   constexpr auto kDrivers =
       std::to_array<std::string_view>({"mlx4_", "mlx5_", "bnxt_re", "irdma", "hfi1_", "qedr", "rdmap", "roce", "rxe",
                                        "siw", "erdma", "hns_", "ionic_", "ibp"});
-  return std::any_of(kDrivers.begin(), kDrivers.end(),
-                     [&](std::string_view driver) { return name.starts_with(driver); });
+  return std::ranges::any_of(kDrivers, [&](std::string_view driver) { return name.starts_with(driver); });
 }
 
 /// Whether any reading is known to have used InfiniBand or RoCE, by the names of tests, rails and NICs.
 bool used_rdma(const Sweep& sweep) {
   const std::string_view test = test_of(sweep);
   if (test.starts_with("rdma_") || test.starts_with("tcp_")) return test.starts_with("rdma_");
-  return std::any_of(sweep.rails.begin(), sweep.rails.end(), is_rdma_device) ||
-         std::any_of(sweep.devices.begin(), sweep.devices.end(), [](const Device& device) {
+  return std::ranges::any_of(sweep.rails, is_rdma_device) ||
+         std::ranges::any_of(sweep.devices, [](const Device& device) {
            return device.kind == DeviceKind::kNic && is_rdma_device(device.name);
          });
 }
@@ -59,7 +59,7 @@ std::string options_of_jobs(const Sweep& sweep) {
       std::to_array<std::string_view>({"pairwise_bw", "send_recv_bibw", "send_recv_bw", "tcp_bibw", "tcp_bw",
                                        "rdma_write_bw", "rdma_read_bw", "rdma_send_bw", "sendrecv_perf"});
   const std::string test(test_of(sweep));
-  const bool is_known = std::find(kTests.begin(), kTests.end(), test) != kTests.end();
+  const bool is_known = std::ranges::find(kTests, test) != kTests.end();
   return option("--test", is_known ? test : "") + option("--launcher", sweep.how.launcher) +
          option("--agent", sweep.how.agent) + option("--mpi-options", sweep.how.mpi_options) +
          option("--programs", sweep.how.programs);
@@ -78,7 +78,7 @@ std::string device_name(const std::string& name) {
 /// The device or interface of a rail. Empty if the rail's name is a number: the index of a GPU or a rank.
 std::string device_of(const Sweep& sweep, const Finding& finding) {
   if (finding.rail < 0 || finding.other_rail >= 0) return "";
-  const std::string& rail = sweep.rails[static_cast<std::size_t>(finding.rail)];
+  const std::string& rail = sweep.rails[at(finding.rail)];
   return rail.find_first_not_of("0123456789") == std::string::npos ? "" : device_name(rail);
 }
 
@@ -100,8 +100,8 @@ bool is_host_name(const std::string& name) {
 std::vector<std::string> partners_of(std::span<const std::string> hosts) {
   constexpr std::size_t kMostPartners = 3;
   std::vector<std::string> named;
-  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(named),
-               [&](const std::string& host) { return named.size() < kMostPartners && is_host_name(host); });
+  std::ranges::copy_if(hosts, std::back_inserter(named),
+                       [&](const std::string& host) { return named.size() < kMostPartners && is_host_name(host); });
   return named;
 }
 
@@ -234,7 +234,7 @@ std::string rate_text(double rate) {
 std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
   if (finding.blame == Blame::kDevice) return "";  // its hosts are fine
   const auto names = [&](std::int32_t host) {
-    return host < 0 || std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end();
+    return host < 0 || std::ranges::find(finding.hosts, host) != finding.hosts.end();
   };
   for (const FollowUp& each : verdict.follow_ups) {
     if (!names(each.host) || !names(each.other)) continue;
@@ -247,8 +247,8 @@ std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Fin
 
 std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdict, const Finding& finding,
                                        std::span<const std::string> candidates) {
-  const std::vector<std::string> hosts = names_of_hosts(sweep, finding.hosts);
-  if (!std::all_of(hosts.begin(), hosts.end(), is_host_name)) return {};
+  const std::vector<std::string> hosts = sweep.names_of(finding.hosts);
+  if (!std::ranges::all_of(hosts, is_host_name)) return {};
   const std::vector<std::string> fine = partners_of(candidates);
   const std::string device = device_of(sweep, finding);
   Advice advice{sweep, hosts};
@@ -259,7 +259,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdic
   if (is_next(kWithHealthy) && !fine.empty()) advice.check_pair(fine[0], "", "again, with a healthy host");
   if (is_next(kHostPorts)) advice.check_ports(device);
   for (const std::int32_t place : is_next(kDevices) ? finding.devices : std::vector<std::int32_t>())
-    advice.check_device(sweep.devices[static_cast<std::size_t>(place)]);
+    advice.check_device(sweep.devices[at(place)]);
   if (is_next(kSwitches)) advice.check_switches();
   if (is_next(kPing))
     advice.on_host("ping -c 3" + remote_word(without_user(hosts.at(1))), "whether one host reaches the other at all");

@@ -13,6 +13,7 @@
 
 #include "cluster/pairs/report/verdict_text.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "common/core/plain_text.h"
 #include "common/core/wording.h"
 
@@ -69,8 +70,7 @@ Text over_rails(const Sweep& sweep, const Alike& alike) {
 /// The rails, and the kinds of readings if it does not show in all: ` over rail 2, in rdma_write_bw 1 MiB`.
 Text where(const Told& told) {
   std::vector<Text> names;
-  for (const std::int16_t kind : told.finding.kinds)
-    names.push_back(printable(told.sweep.kinds[static_cast<std::size_t>(kind)]));
+  for (const std::int16_t kind : told.finding.kinds) names.push_back(printable(told.sweep.kinds[at(kind)]));
   return told.over + (names.empty() ? "" : ", in " + enumerated(names));
 }
 
@@ -79,10 +79,10 @@ Text devices_text(const Told& told, std::string_view between) {
   constexpr auto kWords = std::to_array<std::string_view>({"NIC", "GPU", "switch port"});  // by DeviceKind
   std::vector<Text> texts;
   for (const std::int32_t place : told.finding.devices) {
-    const Device& device = told.sweep.devices.at(static_cast<std::size_t>(place));
+    const Device& device = told.sweep.devices.at(at(place));
     const bool has_name = !device.name.empty() && device.name != device.id;
-    texts.push_back(fmt::format("{} {}{}", kWords.at(static_cast<std::size_t>(device.kind)),
-                                has_name ? printable(device.name) + ", " : "", printable(device.id)));
+    texts.push_back(fmt::format("{} {}{}", kWords.at(at(device.kind)), has_name ? printable(device.name) + ", " : "",
+                                printable(device.id)));
   }
   return fmt::format("{}", fmt::join(texts, between));
 }
@@ -209,7 +209,7 @@ std::vector<HostMeeting> meetings_of(const Told& told) {
     const bool sends = reading.from == host;
     if ((!sends && reading.to != host) || !has_worked_or_failed(reading)) continue;
     const std::int32_t partner = sends ? reading.to : reading.from;
-    const bool is_slow = std::binary_search(slow_rounds.begin(), slow_rounds.end(), reading.round);
+    const bool is_slow = std::ranges::binary_search(slow_rounds, reading.round);
     HostMeeting& own =
         by_round.try_emplace({reading.round, partner}, HostMeeting{reading.round, partner, is_slow}).first->second;
     if (has_rate(reading) && !reading.both_ways && place < usual.size() && usual[place] > 0)
@@ -218,7 +218,7 @@ std::vector<HostMeeting> meetings_of(const Told& told) {
   std::vector<HostMeeting> meetings;
   meetings.reserve(by_round.size());
   for (auto& [of, meeting] : by_round) meetings.push_back(std::move(meeting));
-  const auto slow = std::count_if(meetings.begin(), meetings.end(), [](const auto& each) { return each.is_slow; });
+  const auto slow = std::ranges::count_if(meetings, [](const auto& each) { return each.is_slow; });
   return slow == told.finding.slow && slow > 0 ? meetings : std::vector<HostMeeting>();
 }
 
@@ -246,8 +246,8 @@ Text only_in(const std::vector<HostMeeting>& meetings, Property has_it) {
 Text with_whom(const Told& told, const std::vector<HostMeeting>& meetings) {
   if (told.verdict.groupings.empty()) return "";
   const Grouping& grouping = told.verdict.groupings.front();
-  const auto own = std::find_if(grouping.groups.begin(), grouping.groups.end(),
-                                [&](const Group& group) { return has_host(group, told.finding.hosts.at(0)); });
+  const auto own = std::ranges::find_if(grouping.groups,
+                                        [&](const Group& group) { return has_host(group, told.finding.hosts.at(0)); });
   if (own == grouping.groups.end()) return "";
   for (const bool inside : {true, false}) {
     const Text with =
@@ -285,7 +285,7 @@ Text trend(const std::vector<HostMeeting>& meetings) {
   std::vector<double> lows;
   for (std::size_t part = 0; part < kParts; ++part) {
     const auto medians = medians_in(meetings, [&](const HostMeeting& each) {
-      return kParts * static_cast<std::size_t>(&each - meetings.data()) / meetings.size() == part;
+      return kParts * at(&each - meetings.data()) / meetings.size() == part;
     });
     if (!medians) return "";
     const double low = std::min((*medians)[0], (*medians)[1]);
@@ -387,7 +387,7 @@ bool of_found(const Told& told) { return !told.verdict.groupings.empty() && !tol
 template <DeviceKind kKind>
 bool of_one(const Told& told) {
   const std::vector<std::int32_t>& devices = told.finding.devices;
-  return devices.size() == 1 && told.sweep.devices.at(static_cast<std::size_t>(devices[0])).kind == kKind;
+  return devices.size() == 1 && told.sweep.devices.at(at(devices[0])).kind == kKind;
 }
 
 constexpr int kHostNext = kSweepAgain | kHostPorts;
@@ -470,7 +470,7 @@ Text sentence_of_several(const Sweep& sweep, const Verdict& verdict, const Alike
 std::span<const FindingKind> finding_kinds() { return kKinds; }
 
 const FindingKind& kind_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  return *std::find_if(kKinds.begin(), kKinds.end(), [&](const FindingKind& kind) {
+  return *std::ranges::find_if(kKinds, [&](const FindingKind& kind) {
     return kind.blame == finding.blame && kind.has_form({sweep, verdict, finding, ""});
   });
 }

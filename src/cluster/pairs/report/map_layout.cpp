@@ -1,4 +1,4 @@
-#include "cluster/pairs/report/map_layout.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "cluster/hosts/host_folding.h"
-#include "cluster/pairs/report/verdict_text.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
@@ -57,7 +57,7 @@ std::vector<MatrixRow> rows_of_map(const Sweep& sweep, const std::map<Setting, S
   for (int receiver = 0; std::cmp_less(receiver, sweep.hosts.size()); ++receiver) rows.push_back({receiver, none});
   for (auto& [way, of_way] : shares) {
     const auto& [receiver, sender, setting] = way;
-    float& cell = rows[static_cast<std::size_t>(receiver)].bandwidths[static_cast<std::size_t>(sender)];
+    float& cell = rows[at(receiver)].bandwidths[at(sender)];
     cell = std::fmin(cell, static_cast<float>(median_of(of_way) * reference));  // of a number and no number, the number
   }
   return rows;
@@ -87,7 +87,7 @@ Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
   for (const Level& level : levels) {
     for (auto& path : paths) path.push_back(level.size());
     for (std::size_t group = 0; group < level.size(); ++group) {
-      for (const std::int32_t host : level[group].hosts) paths[static_cast<std::size_t>(host)].back() = group;
+      for (const std::int32_t host : level[group].hosts) paths[at(host)].back() = group;
     }
   }
   return paths;
@@ -139,7 +139,7 @@ HeatLayout map_layout(const Sweep& sweep, const Verdict& verdict) {
   std::vector<std::size_t> hosts(sweep.hosts.size());
   std::iota(hosts.begin(), hosts.end(), std::size_t{0});
   const auto key = [&](std::size_t host) { return std::tuple(paths[host], kMarksInOrder.find(layout.marks[host])); };
-  std::sort(hosts.begin(), hosts.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::sort(hosts, [&](std::size_t a, std::size_t b) {
     return key(a) == key(b) ? comes_before(sweep.hosts[a], sweep.hosts[b]) : key(a) < key(b);
   });
   layout.blocks = blocks_of(levels, paths, hosts);

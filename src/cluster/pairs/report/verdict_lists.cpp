@@ -14,7 +14,7 @@
 
 #include "cluster/hosts/host_folding.h"
 #include "cluster/pairs/report/verdict_text.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "common/core/heat_map.h"
 #include "common/core/plain_text.h"
 #include "common/core/wording.h"
@@ -39,13 +39,12 @@ constexpr auto kLists = std::to_array<TitledList>({{"Dead", &HostLists::dead, kD
                                                    {"Fine", &HostLists::fine, kNoMark}});
 
 std::size_t place_of(List list) {
-  const auto found = std::find_if(kLists.begin(), kLists.end(), [&](const auto& each) { return each.list == list; });
-  return static_cast<std::size_t>(found - kLists.begin());
+  const auto found = std::ranges::find_if(kLists, [&](const auto& each) { return each.list == list; });
+  return at(found - kLists.begin());
 }
 
 bool has_blame(const Verdict& verdict, Blame blame) {
-  return std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                     [&](const Finding& finding) { return finding.blame == blame; });
+  return std::ranges::any_of(verdict.findings, [&](const Finding& finding) { return finding.blame == blame; });
 }
 
 /// Whether only the path between two hosts may be to blame.
@@ -87,8 +86,8 @@ std::string why_unknown(const Sweep& sweep, const Verdict& verdict) {
   if (verdict.some_are_faster) return "Some pairs are much faster than others, and the readings do not tell why";
   if (verdict.groups_are_open && !verdict.near_pairs) return "It is open which hosts are near each other";
   const std::size_t missing = verdict.not_judged.size();
-  const bool scatters = std::any_of(verdict.strata.begin(), verdict.strata.end(),
-                                    [](const Stratum& each) { return each.scale > kMuchNoise; });
+  const bool scatters =
+      std::ranges::any_of(verdict.strata, [](const Stratum& each) { return each.scale > kMuchNoise; });
   if (missing > 0 && scatters) return "Readings scatter too much to judge";
   if (missing == 0 || 2 * missing > sweep.hosts.size()) return "Too little was measured to judge";
   return fmt::format("Too little was measured of {}", counted(missing, "host"));
@@ -103,8 +102,7 @@ std::string of_fine_hosts(const Sweep& sweep, const Verdict& verdict, const Host
 }
 
 std::string pair_line(const Sweep& sweep, std::int32_t host, std::int32_t other, std::string_view title) {
-  return fmt::format("{}: {} {}\n", title, listed_name(sweep.hosts[static_cast<std::size_t>(host)]),
-                     listed_name(sweep.hosts[static_cast<std::size_t>(other)]));
+  return fmt::format("{}: {} {}\n", title, listed_name(sweep.hosts[at(host)]), listed_name(sweep.hosts[at(other)]));
 }
 
 /// The line for scripts on a finding that is no host; empty: its hosts have a list. Found groups have no names.
@@ -118,10 +116,8 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
     const Group& group = leaf_at(verdict, leaf);
     names.push_back(verdict.groupings[0].is_given ? listed_name(group.name) : hosts_text(sweep, group.hosts));
   }
-  if (finding.blame == Blame::kRail)
-    names.push_back(listed_name(sweep.rails.at(static_cast<std::size_t>(finding.rail))));
-  for (const std::int32_t place : finding.devices)
-    names.push_back(listed_name(sweep.devices.at(static_cast<std::size_t>(place)).id));
+  if (finding.blame == Blame::kRail) names.push_back(listed_name(sweep.rails.at(at(finding.rail))));
+  for (const std::int32_t place : finding.devices) names.push_back(listed_name(sweep.devices.at(at(place)).id));
   return fmt::format("{}: {}\n", title, fmt::join(names, " "));
 }
 
@@ -131,7 +127,7 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   const std::size_t ordinary = place_of(has_blame(verdict, Blame::kAll) ? &HostLists::slow : &HostLists::fine);
   std::vector<std::size_t> places(sweep.hosts.size(), ordinary);
   const auto put = [&](std::int32_t host, List list) {
-    std::size_t& place = places[static_cast<std::size_t>(host)];
+    std::size_t& place = places[at(host)];
     place = std::min(place, place_of(list));
   };
   for (const std::int32_t host : verdict.not_judged) put(host, &HostLists::not_judged);
@@ -146,7 +142,7 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   }
   for (const std::int32_t host : verdict.may_stand_apart) put(host, &HostLists::suspect);
   for (const FollowUp& each : verdict.follow_ups) {
-    const bool is_judged = places[static_cast<std::size_t>(each.host)] != place_of(&HostLists::not_judged);
+    const bool is_judged = places[at(each.host)] != place_of(&HostLists::not_judged);
     if (each.other < 0 && (is_judged || each.with_all)) put(each.host, &HostLists::suspect);
   }
   HostLists lists;
@@ -159,15 +155,11 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
 }
 
 bool has_host(const Group& group, std::int32_t host) {
-  return std::find(group.hosts.begin(), group.hosts.end(), host) != group.hosts.end();
-}
-
-const Group& leaf_at(const Verdict& verdict, std::int32_t place) {
-  return verdict.groupings.at(0).groups.at(static_cast<std::size_t>(place));
+  return std::ranges::find(group.hosts, host) != group.hosts.end();
 }
 
 bool is_of_slow_leaf(const Verdict& verdict, std::int32_t host, std::int32_t other) {
-  return std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+  return std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
     return finding.blame == Blame::kLeaf && crosses(leaf_at(verdict, finding.leaf), host, other);
   });
 }
@@ -202,14 +194,12 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   add(verdict.open_leaves.size(), "leaf", "suspect");
   add(lists.suspect.size(), "host", "suspect");
   add(suspect_paths(verdict).size(), "path", "suspect");
-  const auto is_suspect = [&](std::int32_t host) {
-    return lists.marks[static_cast<std::size_t>(host)] == kSuspectMark;
-  };
-  const auto more = std::count_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+  const auto is_suspect = [&](std::int32_t host) { return lists.marks[at(host)] == kSuspectMark; };
+  const auto more = std::ranges::count_if(verdict.findings, [&](const Finding& finding) {
     return finding.blame == Blame::kUndecided && !is_suspect_path(finding) &&
-           std::none_of(finding.hosts.begin(), finding.hosts.end(), is_suspect);
+           std::ranges::none_of(finding.hosts, is_suspect);
   });
-  add(static_cast<std::size_t>(more), "more finding", "undecided");
+  add(at(more), "more finding", "undecided");
   if (parts.empty())
     parts.push_back(verdict.judged == Judged::kUnknown ? why_unknown(sweep, verdict) : "nothing is slow");
   parts.front().front() = static_cast<char>(std::toupper(static_cast<unsigned char>(parts.front().front())));
@@ -242,9 +232,7 @@ std::string verdict_lines(const Sweep& sweep, const Verdict& verdict) {
   return text;
 }
 
-std::string host_name(const Sweep& sweep, std::int32_t host) {
-  return printable(sweep.hosts[static_cast<std::size_t>(host)]);
-}
+std::string host_name(const Sweep& sweep, std::int32_t host) { return printable(sweep.hosts[at(host)]); }
 
 std::string listed_name(std::string_view name) {
   constexpr std::string_view kSeparators = " ,[]";
@@ -261,21 +249,14 @@ std::string listed_names(std::span<const std::string> names) {
   return fold_hosts(listed);
 }
 
-std::vector<std::string> names_of_hosts(const Sweep& sweep, std::span<const std::int32_t> hosts) {
-  std::vector<std::string> names;
-  for (const std::int32_t host : hosts) names.push_back(sweep.hosts[static_cast<std::size_t>(host)]);
-  return names;
-}
-
 std::string hosts_text(const Sweep& sweep, std::span<const std::int32_t> hosts) {
-  return listed_names(names_of_hosts(sweep, hosts));
+  return listed_names(sweep.names_of(hosts));
 }
 
 std::string rails_text(const Sweep& sweep, std::vector<std::int32_t> rails) {
   std::erase(rails, -1);
   std::vector<std::string> names;
-  for (const std::int32_t rail : sorted_unique(std::move(rails)))
-    names.push_back(sweep.rails.at(static_cast<std::size_t>(rail)));
+  for (const std::int32_t rail : sorted_unique(std::move(rails))) names.push_back(sweep.rails.at(at(rail)));
   if (names.size() == 1) return names[0].empty() ? "a rail without a name" : "rail " + printable(names[0]);
   return names.empty() ? "" : "rails " + listed_names(names);
 }
@@ -303,8 +284,7 @@ std::string paths_text(const Sweep& sweep, std::vector<std::array<std::int32_t, 
 }
 
 bool differ_in_hosts(const Alike& alike) {
-  return std::any_of(alike.begin(), alike.end(),
-                     [&](const Finding* finding) { return finding->hosts != alike.front()->hosts; });
+  return std::ranges::any_of(alike, [&](const Finding* finding) { return finding->hosts != alike.front()->hosts; });
 }
 
 std::string subject_of(const Sweep& sweep, const Alike& alike) {

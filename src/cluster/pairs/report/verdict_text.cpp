@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -16,8 +15,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/pairs/report/map_layout.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "common/core/plain_text.h"
 #include "common/core/wording.h"
 
@@ -35,7 +34,7 @@ constexpr double kHardlyLess = 1 - VerdictSettings().tolerance;
 struct Block {
   std::string text;
   std::size_t least = 0;
-  std::size_t lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  std::size_t lines = at(std::ranges::count(text, '\n'));
 
   [[nodiscard]] std::size_t spare() const { return lines - std::min(lines, least); }
 };
@@ -81,9 +80,9 @@ const Finding* slow_leaf_of(const Verdict& verdict, const Finding& finding) {
   const bool is_other = finding.blame == Blame::kWrongData || finding.blame == Blame::kDevice ||
                         (finding.blame == Blame::kUndecided && !is_path(finding));
   if (is_other || has_no_figure(finding)) return nullptr;
-  const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& leaf) {
+  const auto found = std::ranges::find_if(verdict.findings, [&](const Finding& leaf) {
     const auto has = [&](std::int32_t host) { return has_host(leaf_at(verdict, leaf.leaf), host); };
-    return leaf.blame == Blame::kLeaf && std::any_of(finding.hosts.begin(), finding.hosts.end(), has);
+    return leaf.blame == Blame::kLeaf && std::ranges::any_of(finding.hosts, has);
   });
   return found == verdict.findings.end() ? nullptr : &*found;
 }
@@ -98,9 +97,8 @@ std::vector<Alike> items_of_leaf(const Sweep& sweep, const Verdict& verdict, con
   std::vector<Alike> items;
   for (const Finding& finding : verdict.findings) {
     if (fold && slow_leaf_of(verdict, finding) != leaf) continue;
-    const auto known = std::find_if(items.begin(), items.end(), [&](const Alike& item) {
-      return fold && is_alike(sweep, verdict, *item.front(), finding);
-    });
+    const auto known = std::ranges::find_if(
+        items, [&](const Alike& item) { return fold && is_alike(sweep, verdict, *item.front(), finding); });
     (known != items.end() ? *known : items.emplace_back()).push_back(&finding);
   }
   for (Alike& item : items) std::ranges::stable_sort(item, {}, &Finding::ratio);
@@ -166,8 +164,7 @@ std::map<std::array<std::int32_t, 2>, double> path_shares(const Sweep& sweep, co
 double explained_share(const Verdict& verdict, const std::array<std::int32_t, 2>& path) {
   double share = is_of_slow_leaf(verdict, path[0], path[1]) ? 0 : 1;
   for (const Finding& finding : verdict.findings) {
-    const auto named = std::count(finding.hosts.begin(), finding.hosts.end(), path[0]) +
-                       std::count(finding.hosts.begin(), finding.hosts.end(), path[1]);
+    const auto named = std::ranges::count(finding.hosts, path[0]) + std::ranges::count(finding.hosts, path[1]);
     const bool of_path = finding.hosts.size() > 1 && finding.blame != Blame::kDevice;
     if ((finding.hosts.empty() && finding.blame != Blame::kLeaf) || (of_path && named == 2)) return 0;
     if (!of_path && named > 0) share = std::min(share, finding.ratio);
@@ -247,7 +244,7 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
 /// What strata that differ in rails only are of: `rdma_write_bw 1 MiB, rails mlx5_[0-7], within a leaf`.
 std::string strata_name(const Sweep& sweep, const Verdict& verdict, const std::vector<const Stratum*>& strata) {
   const Stratum& first = *strata.front();
-  std::string text = printable(sweep.kinds[static_cast<std::size_t>(first.kind)]);
+  std::string text = printable(sweep.kinds[at(first.kind)]);
   const std::string to = first.from_rail == first.to_rail ? "" : " to " + rails_text(sweep, {first.to_rail});
   if (strata.size() > 1 && !to.empty())
     text += ", between different rails";
@@ -280,9 +277,8 @@ bool differ_in_rails(const Stratum& a, const Stratum& b, double tolerance) {
 std::string strata_text(const Sweep& sweep, const Verdict& verdict, double tolerance, bool all) {
   std::vector<std::vector<const Stratum*>> lines;
   for (const Stratum& stratum : verdict.strata) {
-    const auto known = std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
-      return !all && differ_in_rails(*line.front(), stratum, tolerance);
-    });
+    const auto known = std::ranges::find_if(
+        lines, [&](const auto& line) { return !all && differ_in_rails(*line.front(), stratum, tolerance); });
     (known != lines.end() ? *known : lines.emplace_back()).push_back(&stratum);
   }
   std::vector<std::array<std::string, 4>> table{{"", "readings", "usual GB/s", "spread"}};
@@ -398,8 +394,8 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
   parts.push_back({measured_text(sweep, verdict, settings.tolerance, style.all), 4});
   parts.push_back({notes_text(verdict), 1});
   parts.push_back({questions_text(sweep, verdict, style.all), 3});
-  const auto faults = std::count_if(items.begin(), items.end(),
-                                    [](const Alike& item) { return item.front()->blame != Blame::kUndecided; });
+  const auto faults =
+      std::ranges::count_if(items, [](const Alike& item) { return item.front()->blame != Blame::kUndecided; });
   const std::size_t most = style.all ? lines_of(parts) : faults < 2 ? kMostLinesOfOne : kMostLines;
   const std::string text = fitted(std::move(parts), most, items.size());
   return style.map ? text + "\n" + sweep_map(sweep, verdict, style.colour) : text;

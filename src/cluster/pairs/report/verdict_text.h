@@ -13,6 +13,7 @@
 
 #include "cluster/pairs/readings.h"
 #include "cluster/pairs/verdict.h"
+#include "common/core/heat_map.h"
 
 namespace fabricbench::cluster {
 
@@ -134,8 +135,6 @@ struct NextCommand {
 /// A rate of so many bytes per second in GB/s, with three digits or more: `12.10`.
 [[nodiscard]] std::string rate_text(double rate);
 
-[[nodiscard]] std::vector<std::string> names_of_hosts(const Sweep& sweep, std::span<const std::int32_t> hosts);
-
 /// A host's name for sentences: printable, on one line.
 [[nodiscard]] std::string host_name(const Sweep& sweep, std::int32_t host);
 
@@ -167,9 +166,6 @@ template <typename Thing, typename Place>
 
 [[nodiscard]] bool has_host(const Group& group, std::int32_t host);
 
-/// The leaf at a place such as Finding::leaf.
-[[nodiscard]] const Group& leaf_at(const Verdict& verdict, std::int32_t place);
-
 /// Whether a path takes the uplinks of a leaf.
 [[nodiscard]] inline bool crosses(const Group& leaf, std::int32_t host, std::int32_t other) {
   return has_host(leaf, host) != has_host(leaf, other);
@@ -181,5 +177,17 @@ template <typename Thing, typename Place>
 /// Paths that may be slow, as more readings would tell, and that no finding names, nor a slow leaf explains: pairs of
 /// places in Sweep::hosts, each once.
 [[nodiscard]] std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict);
+
+/// A sweep as a picture of characters (common/core/heat_map.h): a line for each receiving host, a column for each
+/// sending host, in the order and with the blocks and marks of map_layout. A cell is the rate as a share of the usual
+/// rate of near hosts of the faster kind with the same test, message size and rails, so that groups and kinds show: the
+/// median of repeated readings, and the lowest over rails and sizes. The usual rate is that of the test, size and rails
+/// with most readings. For more than 64 hosts it is one line that says where else to look.
+[[nodiscard]] std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour);
+
+/// The order of hosts in a map, as places in Sweep::hosts. Hosts of a group of the coarsest level stand together, then
+/// those of finer groups, then those of one kind; each has a block around it. Within these, hosts are in natural order,
+/// those with a mark last. Marks are those of host_lists.
+[[nodiscard]] HeatLayout map_layout(const Sweep& sweep, const Verdict& verdict);
 
 }  // namespace fabricbench::cluster

@@ -1,6 +1,7 @@
-// Clusters nodes by ties: evidence that two nodes belong together, or apart.
+// Clusters nodes by ties, which are evidence that two nodes belong together or apart, and values by their density.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,5 +27,15 @@ struct Tie {
 
 /// Replaces values by numbers from 0, in the order of their first appearance.
 [[nodiscard]] std::vector<std::int32_t> renumbered(std::span<const std::int32_t> values);
+
+/// A place where values are dense.
+struct Mode {
+  double centre = 0;
+  double valley_before = 0;  ///< the least dense place between the mode before and this one
+  std::size_t values = 0;
+};
+
+/// The modes of sorted values, from the lowest up: local maxima of their histogram, whose bins are as wide as `scale`.
+[[nodiscard]] std::vector<Mode> modes_of(const std::vector<float>& sorted, double scale);
 
 }  // namespace fabricbench::cluster

@@ -7,8 +7,9 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/pairs/network_load.h"
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
+#include "cluster/pairs/thresholds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -17,11 +18,6 @@ namespace {
 constexpr double kLeastScale = 0.01;
 constexpr std::size_t kEnoughDifferences = 8;
 constexpr std::size_t kMostDifferences = 4096;
-
-/// What comparable readings share: kind, rails, and whether they are of both directions together.
-using Kind = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
-
-Kind kind_of(const Reading& reading) { return {reading.kind, reading.from_rail, reading.to_rail, reading.both_ways}; }
 
 /// Replaces rounds in Comparison::window by windows of time. A window has as few rounds as contain enough values: a
 /// moment in which the network is slow affects all pairs of a round, and looks like groups of hosts.
@@ -63,7 +59,7 @@ Repeated repeated_pairs(const ComparisonTable& table, const std::vector<char>& w
   order.reserve(table.values.size());
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const Comparison& each = table.values[i];
-    if (wanted[static_cast<std::size_t>(each.window)] == 0) continue;
+    if (wanted[at(each.window)] == 0) continue;
     const std::uint64_t pair =
         (std::uint64_t{static_cast<std::uint32_t>(each.first)} << 32) | static_cast<std::uint32_t>(each.second);
     order.push_back({pair, table.kinds[i], static_cast<std::uint32_t>(i)});
@@ -87,7 +83,7 @@ Repeated repeated_pairs(const ComparisonTable& table, const std::vector<char>& w
 std::size_t windows_of(const ComparisonTable& table) {
   std::int32_t last = -1;
   for (const Comparison& each : table.values) last = std::max(last, each.window);
-  return static_cast<std::size_t>(last) + 1;
+  return at(last) + 1;
 }
 
 /// Repeated pairs, only from windows in which they have half of the values or more. In other windows pairs were
@@ -100,8 +96,8 @@ Repeated repeated_in_whole_windows(const ComparisonTable& table) {
     repeated = repeated_pairs(table, wanted);
     if (repeated.places.empty()) return repeated;
     std::vector<std::int64_t> surplus(wanted.size(), 0);  // twice the values of repeated pairs, minus all values
-    for (const Comparison& each : table.values) --surplus[static_cast<std::size_t>(each.window)];
-    for (const std::size_t place : repeated.places) surplus[static_cast<std::size_t>(table.values[place].window)] += 2;
+    for (const Comparison& each : table.values) --surplus[at(each.window)];
+    for (const std::size_t place : repeated.places) surplus[at(table.values[place].window)] += 2;
     bool are_all_whole = true;
     for (std::size_t window = 0; window < wanted.size(); ++window) {
       if (wanted[window] == 0 || surplus[window] >= 0) continue;
@@ -124,18 +120,18 @@ std::vector<float> centres_of(const ComparisonTable& table, const std::vector<st
   std::vector<std::vector<OfKind>> by_host(part_of.size());
   for (std::vector<OfKind>& own : by_host) own.reserve(2 * table.values.size() / by_host.size() + 1);
   for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const auto first = static_cast<std::size_t>(table.values[i].first);
-    const auto second = static_cast<std::size_t>(table.values[i].second);
+    const auto first = at(table.values[i].first);
+    const auto second = at(table.values[i].second);
     const bool is_within = part_of[first] == part_of[second];
     const float value = table.values[i].value;
     by_host[first].push_back({table.kinds[i], {is_within ? kWithin : part_of[second], value}});
     by_host[second].push_back({table.kinds[i], {is_within ? kWithin : part_of[first], value}});
   }
-  const auto kinds = static_cast<std::size_t>(table.number_of_kinds);
+  const auto kinds = at(table.number_of_kinds);
   std::vector<std::vector<OfPart>> medians(kinds);
   std::vector<std::vector<OfPart>> own(kinds);
   for (std::size_t host = 0; host < by_host.size(); ++host) {
-    for (const auto& [kind, value] : by_host[host]) own[static_cast<std::size_t>(kind)].push_back(value);
+    for (const auto& [kind, value] : by_host[host]) own[at(kind)].push_back(value);
     for (std::size_t kind = 0; kind < kinds; ++kind) {
       if (own[kind].empty()) continue;
       const std::int32_t part = own[kind].front().part == kWithin ? kWithin : part_of[host];
@@ -151,17 +147,22 @@ std::vector<float> centres_of(const ComparisonTable& table, const std::vector<st
   return centres;
 }
 
+/// Subtracts from each value the centre of its kind.
+void subtract(const std::vector<float>& centres, ComparisonTable& table) {
+  for (std::size_t i = 0; i < table.values.size(); ++i) table.values[i].value -= centres[at(table.kinds[i])];
+}
+
 /// The shortest interval that holds two fifths of normal values is 1.05 standard deviations wide.
 double scale_within_hosts(const ComparisonTable& table, std::size_t hosts) {
   std::vector<std::vector<float>> values(hosts);
   for (const Comparison& each : table.values) {
-    values[static_cast<std::size_t>(each.first)].push_back(each.value);
-    values[static_cast<std::size_t>(each.second)].push_back(each.value);
+    values[at(each.first)].push_back(each.value);
+    values[at(each.second)].push_back(each.value);
   }
   std::vector<double> widths;
   for (std::vector<float>& own : values) {
     if (own.size() < 3) continue;
-    std::sort(own.begin(), own.end());
+    std::ranges::sort(own);
     const std::size_t held = std::max<std::size_t>(1, 2 * own.size() / 5);
     double narrowest = INFINITY;
     for (std::size_t i = 0; i + held < own.size(); ++i) narrowest = std::min<double>(narrowest, own[i + held] - own[i]);
@@ -171,16 +172,16 @@ double scale_within_hosts(const ComparisonTable& table, std::size_t hosts) {
 }
 
 /// A kind without its rails.
-std::pair<std::int16_t, bool> without_rails(const Kind& kind) { return {std::get<0>(kind), std::get<3>(kind)}; }
+std::pair<std::int16_t, bool> without_rails(const Setting& kind) { return {std::get<0>(kind), std::get<3>(kind)}; }
 
 /// By kind of values, the mean value of each pair of hosts.
 using MeansOfPairs = std::vector<std::map<std::pair<std::int32_t, std::int32_t>, double>>;
 
 MeansOfPairs means_of_pairs(const ComparisonTable& table) {
-  MeansOfPairs means(static_cast<std::size_t>(table.number_of_kinds));
+  MeansOfPairs means(at(table.number_of_kinds));
   std::vector<std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>> counts(means.size());
   for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const auto kind = static_cast<std::size_t>(table.kinds[i]);
+    const auto kind = at(table.kinds[i]);
     const std::pair pair(table.values[i].first, table.values[i].second);
     double& mean = means[kind][pair];
     mean += (table.values[i].value - mean) / ++counts[kind][pair];
@@ -190,7 +191,7 @@ MeansOfPairs means_of_pairs(const ComparisonTable& table) {
 
 /// Merges rails that were measured with the same pairs, after subtracting each rail's median difference from the first
 /// rail over these pairs. Many slow hosts do not look like a slow rail then.
-void join_rails(const std::map<Kind, std::int32_t>& kinds, ComparisonTable& table) {
+void join_rails(const std::map<Setting, std::int32_t>& kinds, ComparisonTable& table) {
   constexpr std::size_t kEnoughPairs = 8;
   std::map<std::pair<std::int16_t, bool>, std::int32_t> first;  // of those that differ in rails alone
   bool any = false;
@@ -200,29 +201,24 @@ void join_rails(const std::map<Kind, std::int32_t>& kinds, ComparisonTable& tabl
   std::vector<double> more(means.size(), 0);
   std::vector<std::int32_t> joined(means.size());
   for (const auto& [kind, number] : kinds) {
-    const auto at = static_cast<std::size_t>(number);
-    joined[at] = number;
+    const auto place = at(number);
+    joined[place] = number;
     const std::int32_t with = first.at(without_rails(kind));
     std::vector<double> differences;
-    for (const auto& [pair, mean] : means[at]) {
-      const auto other = means[static_cast<std::size_t>(with)].find(pair);
-      if (other != means[static_cast<std::size_t>(with)].end()) differences.push_back(mean - other->second);
+    for (const auto& [pair, mean] : means[place]) {
+      const auto other = means[at(with)].find(pair);
+      if (other != means[at(with)].end()) differences.push_back(mean - other->second);
     }
     if (with == number || differences.size() < kEnoughPairs) continue;
-    more[at] = median_of(differences);
-    joined[at] = with;
+    more[place] = median_of(differences);
+    joined[place] = with;
   }
   for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const auto kind = static_cast<std::size_t>(table.kinds[i]);
+    const auto kind = at(table.kinds[i]);
     table.values[i].value -= static_cast<float>(more[kind]);
     table.kinds[i] = joined[kind];
   }
 }
-
-/// The flow of a reading: its kind, sender and receiver.
-using Flow = std::tuple<Kind, std::int32_t, std::int32_t>;
-
-Flow flow_of(const Reading& reading) { return {kind_of(reading), reading.from, reading.to}; }
 
 /// By place, whether a reading was taken under light load.
 std::vector<char> lightly_loaded_readings(const Sweep& sweep) {
@@ -238,16 +234,16 @@ std::vector<char> lightly_loaded_readings(const Sweep& sweep) {
 }
 
 /// By flow with readings under light load: its maximum rate under full load; 0: there is none.
-std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& light) {
-  std::map<Flow, float> rates;
+std::map<PairWay, float> full_rates(const Sweep& sweep, const std::vector<char>& light) {
+  std::map<PairWay, float> rates;
   for (std::size_t place = 0; place < light.size(); ++place) {
-    if (light[place] != 0) rates[flow_of(sweep.readings[place])] = 0;
+    if (light[place] != 0) rates[way_of(sweep.readings[place])] = 0;
   }
   if (rates.empty()) return rates;
   for (std::size_t place = 0; place < light.size(); ++place) {
     const Reading& reading = sweep.readings[place];
     if (light[place] != 0 || !has_rate(reading)) continue;
-    const auto at = rates.find(flow_of(reading));
+    const auto at = rates.find(way_of(reading));
     if (at != rates.end()) at->second = std::max(at->second, reading.rate);
   }
   return rates;
@@ -256,16 +252,16 @@ std::map<Flow, float> full_rates(const Sweep& sweep, const std::vector<char>& li
 /// Keeps in `light` only the readings to be left out. If pairs are hardly faster under light load, flows without a
 /// reading under full load are not left out.
 void keep_left_out(const Sweep& sweep, std::vector<char>& light) {
-  const std::map<Flow, float> rates = full_rates(sweep, light);
+  const std::map<PairWay, float> rates = full_rates(sweep, light);
   std::vector<double> gains;
   for (std::size_t place = 0; place < light.size(); ++place) {
     if (light[place] == 0) continue;
-    const float full = rates.at(flow_of(sweep.readings[place]));
+    const float full = rates.at(way_of(sweep.readings[place]));
     if (full > 0) gains.push_back(static_cast<double>(sweep.readings[place].rate) / static_cast<double>(full));
   }
   if (gains.empty() || median_of(gains) > kHardlyFaster) return;
   for (std::size_t place = 0; place < light.size(); ++place) {
-    if (light[place] != 0 && rates.at(flow_of(sweep.readings[place])) == 0) light[place] = 0;
+    if (light[place] != 0 && rates.at(way_of(sweep.readings[place])) == 0) light[place] = 0;
   }
 }
 
@@ -274,13 +270,13 @@ void keep_left_out(const Sweep& sweep, std::vector<char>& light) {
 ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) {
   std::vector<char> light = lightly_loaded_readings(sweep);
   keep_left_out(sweep, light);
-  std::map<Kind, std::int32_t> kinds;
+  std::map<Setting, std::int32_t> kinds;
   ComparisonTable table;
   for (std::size_t place = 0; place < sweep.readings.size(); ++place) {
     if (!left_out.empty() && left_out[place] != 0) continue;
     const Reading& reading = sweep.readings[place];
     if (!has_rate(reading) || light[place] != 0) continue;
-    const auto kind = kinds.try_emplace(kind_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
+    const auto kind = kinds.try_emplace(setting_of(reading), static_cast<std::int32_t>(kinds.size())).first->second;
     table.values.push_back({reading.from, reading.to, reading.round, static_cast<float>(std::log(reading.rate))});
     table.kinds.push_back(kind);
     table.has_directions = table.has_directions && !reading.both_ways;
@@ -292,10 +288,7 @@ ComparisonTable table_of(const Sweep& sweep, const std::vector<char>& left_out) 
 }
 
 void centre(const std::vector<std::int32_t>& part_of, ComparisonTable& table) {
-  const std::vector<float> centres = centres_of(table, part_of);
-  for (std::size_t i = 0; i < table.values.size(); ++i) {
-    table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
-  }
+  subtract(centres_of(table, part_of), table);
 }
 
 void remove_drift(ComparisonTable& table) {
@@ -304,7 +297,7 @@ void remove_drift(ComparisonTable& table) {
   std::vector<std::vector<float>> left;  // by window
   std::vector<float> drift;
   std::vector<float> own;
-  const auto window_of = [&](std::size_t place) { return static_cast<std::size_t>(table.values[place].window); };
+  const auto window_of = [&](std::size_t place) { return at(table.values[place].window); };
   for (const std::size_t place : repeated.places) left.resize(std::max(left.size(), window_of(place) + 1));
   drift.resize(left.size(), 0);
   for (int step = 0; step < kSteps; ++step) {
@@ -326,7 +319,7 @@ void remove_drift(ComparisonTable& table) {
     }
   }
   for (Comparison& each : table.values) {
-    const auto window = static_cast<std::size_t>(each.window);
+    const auto window = at(each.window);
     if (window < drift.size()) each.value -= drift[window];
   }
 }
@@ -336,14 +329,11 @@ void centre_within(const std::vector<std::int32_t>& part_of, ComparisonTable& ta
   within.number_of_kinds = table.number_of_kinds;
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const Comparison& each = table.values[i];
-    if (part_of[static_cast<std::size_t>(each.first)] != part_of[static_cast<std::size_t>(each.second)]) continue;
+    if (part_of[at(each.first)] != part_of[at(each.second)]) continue;
     within.values.push_back(each);
     within.kinds.push_back(table.kinds[i]);
   }
-  const std::vector<float> centres = centres_of(within, part_of);
-  for (std::size_t i = 0; i < table.values.size(); ++i) {
-    table.values[i].value -= centres[static_cast<std::size_t>(table.kinds[i])];
-  }
+  subtract(centres_of(within, part_of), table);
 }
 
 double scale_of(const ComparisonTable& table, std::size_t hosts) {

@@ -1,13 +1,13 @@
-#include "cluster/pairs/structure/evidence.h"
+#include "cluster/pairs/structure/levels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/structure/clustering.h"
 #include "cluster/pairs/thresholds.h"
 
@@ -17,25 +17,18 @@ namespace {
 /// By part, the number of its side: parts that readings connect are on one side. Hosts of two jobs that never met are
 /// on different sides.
 std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pair<std::int32_t, std::int32_t>>& met) {
-  std::vector<std::int32_t> sides(static_cast<std::size_t>(parts));
-  std::iota(sides.begin(), sides.end(), 0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [part, partner] : met) {
-      std::int32_t& side = sides[static_cast<std::size_t>(part)];
-      std::int32_t& other = sides[static_cast<std::size_t>(partner)];
-      changed = changed || side != other;
-      side = other = std::min(side, other);
-    }
-  }
+  DisjointSets connected(at(parts));
+  for (const auto& [part, partner] : met) connected.join(part, partner);
+  std::vector<std::int32_t> sides;
+  for (std::int32_t part = 0; part < parts; ++part) sides.push_back(connected.representative(part));
   return sides;
 }
 
 /// By part, its coarser part as its side.
 std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<std::int32_t>& coarser) {
-  std::vector<std::int32_t> sides(static_cast<std::size_t>(level.parts), 0);
+  std::vector<std::int32_t> sides(at(level.parts), 0);
   for (std::size_t host = 0; host < coarser.size(); ++host) {
-    if (level.part_of[host] >= 0) sides[static_cast<std::size_t>(level.part_of[host])] = coarser[host];
+    if (level.part_of[host] >= 0) sides[at(level.part_of[host])] = coarser[host];
   }
   return sides;
 }
@@ -50,8 +43,8 @@ std::vector<std::int32_t> lacking(const std::vector<std::int32_t>& parts, const 
                                   const std::set<std::int32_t>& sides, std::size_t most) {
   std::vector<std::int32_t> others;
   for (std::int32_t part = 0; std::cmp_less(part, side_of.size()) && others.size() < most; ++part) {
-    const bool is_beside = sides.empty() || sides.count(side_of[static_cast<std::size_t>(part)]) > 0;
-    if (is_beside && !std::binary_search(parts.begin(), parts.end(), part)) others.push_back(part);
+    const bool is_beside = sides.empty() || sides.count(side_of[at(part)]) > 0;
+    if (is_beside && !std::ranges::binary_search(parts, part)) others.push_back(part);
   }
   return others;
 }
@@ -65,7 +58,7 @@ struct Between {
 
 /// Sums up evidence by pair of parts, ascending.
 std::vector<Between> put_together(std::vector<Between> values) {
-  std::sort(values.begin(), values.end(), [](const Between& a, const Between& b) { return a.parts < b.parts; });
+  std::ranges::sort(values, [](const Between& a, const Between& b) { return a.parts < b.parts; });
   std::vector<Between> together;
   for (const Between& each : values) {
     if (together.empty() || together.back().parts != each.parts) together.push_back({each.parts, 0, 0});
@@ -85,14 +78,14 @@ bool are_two(const Between& between) {
 std::vector<std::pair<std::int32_t, std::int32_t>> open_parts(const std::vector<Between>& between,
                                                               const std::vector<std::int32_t>& sides) {
   std::vector<std::pair<std::int32_t, std::int32_t>> open;
-  auto at = between.begin();
+  auto next = between.begin();
   const auto parts = static_cast<std::int32_t>(sides.size());
   for (std::int32_t first = 0; first < parts && open.size() < kMostOpen; ++first) {
     for (std::int32_t second = first + 1; second < parts; ++second) {
-      while (at != between.end() && at->parts < std::pair{first, second}) ++at;
-      const bool has_met = at != between.end() && at->parts == std::pair{first, second};
-      const bool known = has_met && are_two(*at);
-      const bool is_beside = sides[static_cast<std::size_t>(first)] == sides[static_cast<std::size_t>(second)];
+      while (next != between.end() && next->parts < std::pair{first, second}) ++next;
+      const bool has_met = next != between.end() && next->parts == std::pair{first, second};
+      const bool known = has_met && are_two(*next);
+      const bool is_beside = sides[at(first)] == sides[at(second)];
       if (!known && is_beside) open.emplace_back(first, second);
     }
   }
@@ -104,10 +97,9 @@ std::vector<Between> between_parts(const std::vector<Comparison>& values, const 
                                    const Split& split, const SplitSettings& settings) {
   std::vector<Between> between;
   for (const Comparison& each : values) {
-    const auto [first, second] = std::minmax(nodes.node_of[static_cast<std::size_t>(each.first)],
-                                             nodes.node_of[static_cast<std::size_t>(each.second)]);
+    const auto [first, second] = std::minmax(nodes.node_of[at(each.first)], nodes.node_of[at(each.second)]);
     if (first < 0 || first >= parts || first == second) continue;
-    const double value = each.value - split.drift[static_cast<std::size_t>(each.window)];
+    const double value = each.value - split.drift[at(each.window)];
     between.push_back({{first, second}, likelihood_of_one(value, split, settings), 1});
   }
   return put_together(std::move(between));
@@ -152,12 +144,12 @@ void leave_weak_members(const std::vector<Comparison>& values, const Split& spli
   };
   std::vector<Member> members(level.part_of.size());
   for (const Comparison& each : values) {
-    const double value = each.value - split.drift[static_cast<std::size_t>(each.window)];
+    const double value = each.value - split.drift[at(each.window)];
     for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
-      Member& member = members[static_cast<std::size_t>(own)];
-      const std::int32_t part = level.part_of[static_cast<std::size_t>(other)];
+      Member& member = members[at(own)];
+      const std::int32_t part = level.part_of[at(other)];
       if (part < 0) continue;
-      if (part != level.part_of[static_cast<std::size_t>(own)])
+      if (part != level.part_of[at(own)])
         member.parts_met.insert(part);
       else
         member.likelihood += likelihood_of_one(value, split, settings);
@@ -167,10 +159,10 @@ void leave_weak_members(const std::vector<Comparison>& values, const Split& spli
   std::vector<std::int32_t> sizes = sizes_of(level.part_of);
   for (std::size_t host = 0; host < members.size(); ++host) {
     std::int32_t& part = level.part_of[host];
-    if (part < 0 || members[host].likelihood >= kLikelihood || sizes[static_cast<std::size_t>(part)] < 3) continue;
-    const auto others = std::count(sides.begin(), sides.end(), settings.coarser[host]) - 1;
+    if (part < 0 || members[host].likelihood >= kLikelihood || sizes[at(part)] < 3) continue;
+    const auto others = std::ranges::count(sides, settings.coarser[host]) - 1;
     if (std::cmp_greater_equal(members[host].parts_met.size(), others)) continue;
-    --sizes[static_cast<std::size_t>(part)];
+    --sizes[at(part)];
     part = Nearness::kNone;
   }
 }
@@ -182,16 +174,16 @@ Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& leve
   const Nodes nodes = nodes_of(level);
   const std::vector<Between> between = between_parts(values, nodes, level.parts, split, settings);
   std::vector<std::pair<std::int32_t, std::int32_t>> parts_met;
-  std::vector<std::vector<std::int32_t>> others(static_cast<std::size_t>(nodes.nodes));  // by host of none
+  std::vector<std::vector<std::int32_t>> others(at(nodes.nodes));  // by host of none
   for (const Between& each : between) {
     if (each.parts.second < level.parts) parts_met.push_back(each.parts);
     if (each.parts.second >= level.parts && are_two(each)) {
-      others[static_cast<std::size_t>(each.parts.second)].push_back(each.parts.first);
+      others[at(each.parts.second)].push_back(each.parts.first);
     }
   }
   std::vector<char> taken(hosts, 0);
   for (const Comparison& each : values) {
-    taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
+    taken[at(each.first)] = taken[at(each.second)] = 1;
   }
   const std::vector<std::int32_t> sides =
       settings.coarser.empty() ? sides_of(level.parts, parts_met) : sides_within(level, settings.coarser);
@@ -199,10 +191,10 @@ Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& leve
   for (std::size_t host = 0; host < hosts; ++host) {
     if (level.part_of[host] >= 0 || taken[host] == 0) continue;
     const std::int32_t node = nodes.node_of[host];
-    const std::vector<std::int32_t>& known = others[static_cast<std::size_t>(node)];
+    const std::vector<std::int32_t>& known = others[at(node)];
     const std::size_t most = kMostOpen - std::min(kMostOpen - 1, evidence.open.groups.size());
     std::set<std::int32_t> own_sides;
-    for (const std::int32_t part : known) own_sides.insert(sides[static_cast<std::size_t>(part)]);
+    for (const std::int32_t part : known) own_sides.insert(sides[at(part)]);
     if (!settings.coarser.empty()) own_sides = {settings.coarser[host]};
     const std::vector<std::int32_t> left = lacking(known, sides, own_sides, most);
     (left.empty() && !known.empty() ? evidence.is_alone : evidence.is_unplaced)[host] = 1;

@@ -1,4 +1,5 @@
-#include "cluster/pairs/structure/host_kinds.h"
+#include "cluster/pairs/sets.h"
+#include "cluster/pairs/structure/levels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +39,8 @@ std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, 
   std::vector<std::vector<float>> values(hosts);
   for (const Comparison& each : table.values) {
     const std::int32_t own = own_side(each, way);
-    const auto other = static_cast<std::size_t>(own == each.first ? each.second : each.first);
-    values[static_cast<std::size_t>(own)].push_back(each.value - (levels.empty() ? 0 : levels[other].value_or(0)));
+    const auto other = at(own == each.first ? each.second : each.first);
+    values[at(own)].push_back(each.value - (levels.empty() ? 0 : levels[other].value_or(0)));
   }
   std::vector<std::optional<float>> medians(hosts);
   for (std::size_t host = 0; host < hosts; ++host) {
@@ -62,7 +63,7 @@ KindsGap widest_gap(const std::vector<std::optional<float>>& medians) {
   for (const std::optional<float>& each : medians) {
     if (each) sorted.push_back(*each);
   }
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   KindsGap widest;
   for (std::size_t i = (sorted.size() + 1) / 2; i + 2 <= sorted.size() && i > 0; ++i) {
     const double width = sorted[i] - sorted[i - 1];
@@ -78,7 +79,7 @@ std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<
   std::vector<float> left;
   left.reserve(table.values.size());
   for (const Comparison& each : table.values) {
-    left.push_back(std::abs(each.value - levels[static_cast<std::size_t>(own_side(each, way))].value_or(0)));
+    left.push_back(std::abs(each.value - levels[at(own_side(each, way))].value_or(0)));
   }
   return left;
 }
@@ -88,17 +89,15 @@ std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<
 bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, Direction way,
                   const std::vector<float>& left_of_readings, const KindsGap& gap) {
   const double width = gap.width;
-  const auto exceptions =
-      std::count_if(left_of_readings.begin(), left_of_readings.end(), [&](float left) { return left > width / 2; });
+  const auto exceptions = std::ranges::count_if(left_of_readings, [&](float left) { return left > width / 2; });
   if (static_cast<double>(exceptions) > kShareOfExceptions * static_cast<double>(table.values.size())) return false;
-  const auto of_faster = std::count_if(table.values.begin(), table.values.end(), [&](const Comparison& each) {
-    return levels[static_cast<std::size_t>(own_side(each, way))].value_or(0) >= gap.above;
-  });
+  const auto of_faster = std::ranges::count_if(
+      table.values, [&](const Comparison& each) { return levels[at(own_side(each, way))].value_or(0) >= gap.above; });
   if (exceptions > of_faster) return false;
   const Direction other_way = way == Direction::kSends ? Direction::kReceives : Direction::kSends;
   const auto left = medians_by_host(table, levels.size(), other_way, levels);
-  const auto exceptional = std::count_if(
-      left.begin(), left.end(), [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
+  const auto exceptional = std::ranges::count_if(
+      left, [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
   return !left.empty() && static_cast<double>(exceptional) <= kShareOfExceptions * static_cast<double>(left.size());
 }
 
@@ -134,16 +133,16 @@ std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std:
 void note_kinds(const ComparisonTable& table, Structure& structure) {
   std::vector<char> taken(structure.is_alone.size(), 0);
   for (const Comparison& each : table.values) {
-    taken[static_cast<std::size_t>(each.first)] = taken[static_cast<std::size_t>(each.second)] = 1;
+    taken[at(each.first)] = taken[at(each.second)] = 1;
   }
-  const auto present = std::count(taken.begin(), taken.end(), 1);
-  const auto alone = std::count(structure.is_alone.begin(), structure.is_alone.end(), 1);
+  const auto present = std::ranges::count(taken, 1);
+  const auto alone = std::ranges::count(structure.is_alone, 1);
   if (2 * alone < present) return;
   structure.is_slow_kind = structure.is_alone;
   for (std::size_t host = 0; host < structure.is_unplaced.size(); ++host) {
     if (structure.is_unplaced[host] != 0) structure.is_slow_kind[host] = 1;
   }
-  std::fill(structure.is_alone.begin(), structure.is_alone.end(), 0);
+  std::ranges::fill(structure.is_alone, 0);
 }
 
 void note_kinds_within(const ComparisonTable& table, const std::vector<char>& is_alone_within, Structure& structure) {

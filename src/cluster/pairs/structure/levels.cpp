@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "cluster/pairs/robust.h"
-#include "cluster/pairs/sorted_unique.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/structure/clustering.h"
-#include "cluster/pairs/structure/evidence.h"
-#include "cluster/pairs/structure/host_kinds.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -43,8 +41,8 @@ std::vector<Comparison> values_within(const std::vector<Comparison>& values, con
 std::vector<Comparison> values_across(const std::vector<Comparison>& values, const Nodes& nodes) {
   std::vector<Comparison> across;
   for (Comparison each : values) {
-    each.first = nodes.node_of[static_cast<std::size_t>(each.first)];
-    each.second = nodes.node_of[static_cast<std::size_t>(each.second)];
+    each.first = nodes.node_of[at(each.first)];
+    each.second = nodes.node_of[at(each.second)];
     if (each.first != each.second && each.first >= 0 && each.second >= 0) {
       across.push_back(each);
     }
@@ -59,10 +57,9 @@ void keep_open(OpenGroups open, Structure& structure) {
 /// If the parts have fewer than half of the hosts, the others may be in parts that were not found: they are unplaced,
 /// and not alone.
 void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
-  const auto in_parts =
-      std::count_if(level.part_of.begin(), level.part_of.end(), [](std::int32_t part) { return part >= 0; });
-  const auto alone = std::count(evidence.is_alone.begin(), evidence.is_alone.end(), 1);
-  const auto unplaced = std::count(evidence.is_unplaced.begin(), evidence.is_unplaced.end(), 1);
+  const auto in_parts = std::ranges::count_if(level.part_of, [](std::int32_t part) { return part >= 0; });
+  const auto alone = std::ranges::count(evidence.is_alone, 1);
+  const auto unplaced = std::ranges::count(evidence.is_unplaced, 1);
   if (level.parts < 2 || in_parts >= alone + unplaced) return;
   for (std::size_t host = 0; host < evidence.is_alone.size(); ++host) {
     if (std::exchange(evidence.is_alone[host], 0) != 0) evidence.is_unplaced[host] = 1;
@@ -107,8 +104,7 @@ std::vector<double> rates_between(const std::vector<Comparison>& values, const s
   constexpr std::size_t kEnough = 8;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<float>> between;
   for (const Comparison& each : values) {
-    const auto parts =
-        std::minmax(part_of[static_cast<std::size_t>(each.first)], part_of[static_cast<std::size_t>(each.second)]);
+    const auto parts = std::minmax(part_of[at(each.first)], part_of[at(each.second)]);
     if (parts.first >= 0 && parts.first != parts.second) between[parts].push_back(each.value);
   }
   std::vector<double> rates;
@@ -156,12 +152,12 @@ bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, st
   if (coarser.parts < 2) return false;
   std::vector<std::int32_t> part_of_node = std::move(coarser.part_of);
   for (std::int32_t node = 0; node < last.parts; ++node) {
-    std::int32_t& part = part_of_node[static_cast<std::size_t>(node)];
+    std::int32_t& part = part_of_node[at(node)];
     if (part == Nearness::kNone) part = coarser.parts++;
   }
   coarser.part_of.clear();
   for (const std::int32_t node : nodes.node_of) {
-    coarser.part_of.push_back(node < 0 ? node : part_of_node[static_cast<std::size_t>(node)]);
+    coarser.part_of.push_back(node < 0 ? node : part_of_node[at(node)]);
   }
   levels.push_back(std::move(coarser));
   return true;
@@ -169,8 +165,8 @@ bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, st
 
 /// Merges all parts into one if no reading goes from one part to another, as with jobs whose hosts never met.
 void join_unless_met(const ComparisonTable& table, Nearness& level) {
-  const auto part = [&](std::int32_t host) { return level.part_of[static_cast<std::size_t>(host)]; };
-  const bool met = std::any_of(table.values.begin(), table.values.end(), [&](const Comparison& each) {
+  const auto part = [&](std::int32_t host) { return level.part_of[at(host)]; };
+  const bool met = std::ranges::any_of(table.values, [&](const Comparison& each) {
     return part(each.first) != part(each.second) && part(each.first) >= 0 && part(each.second) >= 0;
   });
   if (met || level.parts < 2) return;
@@ -181,13 +177,13 @@ void join_unless_met(const ComparisonTable& table, Nearness& level) {
 /// The number of coarser parts with several finer parts. A host without a part is a finer part by itself.
 std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
   const Nodes nodes = nodes_of(fine);
-  std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse.parts));
+  std::vector<std::vector<std::int32_t>> members(at(coarse.parts));
   for (std::size_t host = 0; host < nodes.node_of.size(); ++host) {
     if (nodes.node_of[host] < 0 || coarse.part_of[host] < 0) continue;
-    members[static_cast<std::size_t>(coarse.part_of[host])].push_back(nodes.node_of[host]);
+    members[at(coarse.part_of[host])].push_back(nodes.node_of[host]);
   }
-  return std::count_if(members.begin(), members.end(),
-                       [](const std::vector<std::int32_t>& parts) { return sorted_unique(parts).size() > 1; });
+  return std::ranges::count_if(members,
+                               [](const std::vector<std::int32_t>& parts) { return sorted_unique(parts).size() > 1; });
 }
 
 /// Removes levels that do not reflect distance: levels with one part, and levels that only separate one finer part from
@@ -215,9 +211,9 @@ std::optional<Split> find_any_split(ComparisonTable& table, std::int32_t hosts, 
 void sharpen(std::optional<Split>& split, std::int32_t hosts, const SplitSettings& settings, ComparisonTable& table) {
   constexpr int kMostTimes = 3;
   const auto blurs = [&](float drift) { return std::abs(drift) > settings.scale / 2; };
-  for (int i = 0; split && i < kMostTimes && std::any_of(split->drift.begin(), split->drift.end(), blurs); ++i) {
+  for (int i = 0; split && i < kMostTimes && std::ranges::any_of(split->drift, blurs); ++i) {
     ComparisonTable sharper = table;
-    for (Comparison& each : sharper.values) each.value -= split->drift[static_cast<std::size_t>(each.window)];
+    for (Comparison& each : sharper.values) each.value -= split->drift[at(each.window)];
     std::optional<Split> again = find_any_split(sharper, hosts, settings);
     if (!again || again->gain <= split->gain) return;
     split = std::move(again);
@@ -237,9 +233,9 @@ double scatter(std::span<const Comparison> values, const Split& split) {
   std::vector<double> distances;
   std::vector<double> alone;
   for (const Comparison& each : values) {
-    const std::int32_t first = split.part_of[static_cast<std::size_t>(each.first)];
-    const std::int32_t second = split.part_of[static_cast<std::size_t>(each.second)];
-    const bool is_alone = sizes[static_cast<std::size_t>(first)] < 2 || sizes[static_cast<std::size_t>(second)] < 2;
+    const std::int32_t first = split.part_of[at(each.first)];
+    const std::int32_t second = split.part_of[at(each.second)];
+    const bool is_alone = sizes[at(first)] < 2 || sizes[at(second)] < 2;
     (is_alone ? alone : distances).push_back(std::abs(each.value - (first == second ? split.within : split.across)));
   }
   if (distances.size() < kEnough) distances.insert(distances.end(), alone.begin(), alone.end());
@@ -252,7 +248,7 @@ std::vector<double> trend_of(const std::vector<float>& drift) { return medians_a
 /// Whether a trend is large enough to blur levels, compared with the scale.
 bool is_worth_taking(const std::vector<double>& trend, double scale) {
   if (trend.empty()) return false;
-  const auto [low, high] = std::minmax_element(trend.begin(), trend.end());
+  const auto [low, high] = std::ranges::minmax_element(trend);
   return *high - *low > scale / 2;
 }
 
@@ -274,7 +270,7 @@ float drop_of(std::vector<float>& values, double least) {
 }
 
 void take(const std::vector<double>& trend, std::vector<Comparison>& values) {
-  for (Comparison& each : values) each.value -= static_cast<float>(trend[static_cast<std::size_t>(each.window)]);
+  for (Comparison& each : values) each.value -= static_cast<float>(trend[at(each.window)]);
 }
 
 }  // namespace
@@ -284,9 +280,9 @@ Nearness nearness_of(const Split& split) {
   std::vector<std::int32_t> numbers(sizes.size(), Nearness::kNone);
   Nearness nearness;
   for (const std::int32_t part : split.part_of) {
-    const auto at = static_cast<std::size_t>(part);
-    if (sizes[at] > 1 && numbers[at] == Nearness::kNone) numbers[at] = nearness.parts++;
-    nearness.part_of.push_back(numbers[at]);
+    const auto place = at(part);
+    if (sizes[place] > 1 && numbers[place] == Nearness::kNone) numbers[place] = nearness.parts++;
+    nearness.part_of.push_back(numbers[place]);
   }
   nearness.across = std::exp(split.across - split.within);
   nearness.gain = split.gain;
@@ -299,11 +295,11 @@ void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSetti
   std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
   for (const Comparison& each : comparisons) {
     for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
-      const std::int32_t part = known[static_cast<std::size_t>(other)];
-      if (known[static_cast<std::size_t>(own)] >= 0 || part < 0) continue;
+      const std::int32_t part = known[at(other)];
+      if (known[at(own)] >= 0 || part < 0) continue;
       auto& values = reach[own];
-      values.resize(static_cast<std::size_t>(level.parts));
-      values[static_cast<std::size_t>(part)].push_back(each.value);
+      values.resize(at(level.parts));
+      values[at(part)].push_back(each.value);
     }
   }
   if (reach.empty()) return;
@@ -311,12 +307,12 @@ void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSetti
   for (auto& [host, values] : reach) {
     const std::int32_t part = nearest_part(values, settings);
     if (part < 0) continue;
-    const double own = median_of(values[static_cast<std::size_t>(part)]);
+    const double own = median_of(values[at(part)]);
     const bool is_as_near =
-        std::any_of(rates.begin(), rates.end(), [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
+        std::ranges::any_of(rates, [&](double rate) { return std::abs(rate - own) < settings.depth / 2; });
     if (is_as_near) continue;
-    level.part_of[static_cast<std::size_t>(host)] = part;
-    is_unplaced[static_cast<std::size_t>(host)] = 0;
+    level.part_of[at(host)] = part;
+    is_unplaced[at(host)] = 0;
   }
 }
 
@@ -406,23 +402,23 @@ bool remove_drops(const Structure& structure, const SplitSettings& settings, std
   if (structure.levels.empty()) return false;
   std::vector<std::vector<float>> by_distance(structure.levels.size() + 1);
   for (const Comparison& each : values) {
-    by_distance[static_cast<std::size_t>(structure.distance(each.first, each.second))].push_back(each.value);
+    by_distance[at(structure.distance(each.first, each.second))].push_back(each.value);
   }
   std::vector<float> usual;
   usual.reserve(by_distance.size());
   for (std::vector<float>& own : by_distance) usual.push_back(own.empty() ? 0 : median_of(own));
   std::vector<std::vector<float>> left;  // by window
   for (const Comparison& each : values) {
-    const auto window = static_cast<std::size_t>(each.window);
+    const auto window = at(each.window);
     if (window >= left.size()) left.resize(window + 1);
-    left[window].push_back(each.value - usual[static_cast<std::size_t>(structure.distance(each.first, each.second))]);
+    left[window].push_back(each.value - usual[at(structure.distance(each.first, each.second))]);
   }
   std::vector<float> drops;
   drops.reserve(left.size());
   const double least = std::max(settings.depth, kScales * settings.scale);
   for (std::vector<float>& own : left) drops.push_back(drop_of(own, least));
-  for (Comparison& each : values) each.value -= drops[static_cast<std::size_t>(each.window)];
-  return std::any_of(drops.begin(), drops.end(), [](float drop) { return drop < 0; });
+  for (Comparison& each : values) each.value -= drops[at(each.window)];
+  return std::ranges::any_of(drops, [](float drop) { return drop < 0; });
 }
 
 }  // namespace fabricbench::cluster

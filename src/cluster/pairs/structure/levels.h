@@ -1,6 +1,8 @@
-// Levels of nearness in the readings: parts of hosts, coarser parts of parts, and finer parts within parts.
+// Levels of nearness in the readings: parts of hosts, coarser parts of parts, and finer parts within parts. And two
+// kinds of hosts: if half of the hosts or more are slower, readings cannot tell which kind is healthy.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +13,38 @@
 #include "cluster/pairs/structure/structure.h"
 
 namespace fabricbench::cluster {
+
+// Once parts have been found: how well readings show which part each host is in.
+
+/// The nodes that a coarser level may merge, by host: the parts of a level, and behind them each host without a part as
+/// a node by itself, since it is alone in its leaf, or slow. Negative: too little is known of the host.
+struct Nodes {
+  std::vector<std::int32_t> node_of;
+  std::int32_t nodes = 0;
+};
+
+[[nodiscard]] Nodes nodes_of(const Nearness& level);
+
+/// The evidence on hosts without a part, by host, and on parts.
+struct Evidence {
+  std::vector<char> is_alone;     ///< measured with enough parts to say so
+  std::vector<char> is_unplaced;  ///< not measured with enough parts
+  OpenGroups open;                ///< parts that may be one
+};
+
+/// Whether two medians differ by more than parts have to, and by far more than by chance. `gain`: their difference, as
+/// a logarithm; `values`, `other_values`: the numbers of values.
+[[nodiscard]] bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values,
+                                     const SplitSettings& settings);
+
+/// Removes hosts from their part if there is little evidence for it, and if they may be in another part of the same
+/// coarser part (SplitSettings::coarser) that they were not measured with.
+void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
+                        Nearness& level);
+
+/// The evidence in the values in which `split` was found. `level`: the parts of the split.
+[[nodiscard]] Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
+                                   const SplitSettings& settings);
 
 /// The level of a split: its parts of two nodes or more, renumbered. Single nodes are in no part.
 [[nodiscard]] Nearness nearness_of(const Split& split);
@@ -51,5 +85,17 @@ void detrend_by_residuals(const std::vector<Comparison>& left, const SplitSettin
 /// and than parts have to differ. Returns whether there were any.
 [[nodiscard]] bool remove_drops(const Structure& structure, const SplitSettings& settings,
                                 std::vector<Comparison>& values);
+
+/// If half of the hosts or more are alone, sets two kinds of hosts; then no host is alone. Unplaced hosts, which are
+/// slow with all that they met so far, are taken for the slower kind.
+void note_kinds(const ComparisonTable& table, Structure& structure);
+
+/// Within the faster hosts some are slow with each other too. If these and the slower hosts together are half of all
+/// hosts or more, sets them as one kind.
+void note_kinds_within(const ComparisonTable& table, const std::vector<char>& is_alone_within, Structure& structure);
+
+/// Sets two kinds of hosts if one of them is slower in one direction only. Returns whether there are such kinds.
+[[nodiscard]] bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& settings,
+                                      Structure& structure);
 
 }  // namespace fabricbench::cluster

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/structure/clustering.h"
-#include "cluster/pairs/structure/modes.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -51,7 +51,7 @@ std::vector<float> sorted_values(std::span<const Comparison> values) {
   std::vector<float> sorted;
   sorted.reserve(values.size());
   for (const Comparison& each : values) sorted.push_back(each.value);
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return sorted;
 }
 
@@ -66,7 +66,7 @@ std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitS
     const std::size_t fewer = std::min(below, sorted.size() - below);
     if (depth >= settings.depth && fewer >= 2) ranked.push_back({fewer, {modes[i].valley_before, depth}});
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
   if (ranked.size() > kMostThresholds) ranked.resize(kMostThresholds);
   std::vector<Levels> levels;
   levels.reserve(ranked.size());
@@ -119,13 +119,11 @@ struct SpeedCount {
 void place_nodes_alone(std::span<const Comparison> values, double threshold, std::vector<std::int32_t>& part_of) {
   const std::vector<std::int32_t> sizes = sizes_of(part_of);
   std::map<std::pair<std::int32_t, std::int32_t>, SpeedCount> counts;  // by node alone and part
-  const auto size = [&](std::int32_t node) {
-    return sizes[static_cast<std::size_t>(part_of[static_cast<std::size_t>(node)])];
-  };
+  const auto size = [&](std::int32_t node) { return sizes[at(part_of[at(node)])]; };
   for (const Comparison& each : values) {
     for (const auto& [own, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
       if (size(own) > 1 || size(other) < 2) continue;
-      SpeedCount& count = counts[{own, part_of[static_cast<std::size_t>(other)]}];
+      SpeedCount& count = counts[{own, part_of[at(other)]}];
       ++count.all;
       count.fast += each.value > threshold ? 1 : 0;
     }
@@ -138,7 +136,7 @@ void place_nodes_alone(std::span<const Comparison> values, double threshold, std
     if (share >= kShareOfMember && share > known.first) known = {share, key.second};
   }
   for (const auto& [node, found] : best) {
-    if (found.first > 0) part_of[static_cast<std::size_t>(node)] = found.second;
+    if (found.first > 0) part_of[at(node)] = found.second;
   }
   part_of = renumbered(part_of);
 }
@@ -150,8 +148,7 @@ void for_each_meeting(std::span<const Comparison> values, const std::vector<std:
   for (std::size_t i = 0; i < values.size();) {
     const Comparison& each = values[i];
     const bool both = i + 1 < values.size() && values[i + 1].first == each.second && values[i + 1].second == each.first;
-    visit(static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.first)]),
-          static_cast<std::size_t>(part_of[static_cast<std::size_t>(each.second)]),
+    visit(at(part_of[at(each.first)]), at(part_of[at(each.second)]),
           both ? std::max(each.value, values[i + 1].value) : each.value);
     i += both ? 2 : 1;
   }
@@ -191,7 +188,7 @@ std::map<std::int32_t, std::vector<std::int32_t>> sizes_by_coarser(const std::ve
   std::vector<char> is_counted(sizes.size(), 0);
   std::map<std::int32_t, std::vector<std::int32_t>> of_coarser;
   for (std::size_t node = 0; node < part_of.size(); ++node) {
-    const auto part = static_cast<std::size_t>(part_of[node]);
+    const auto part = at(part_of[node]);
     const std::int32_t whole = coarser.empty() ? 0 : coarser[node];
     if (whole >= 0 && std::exchange(is_counted[part], 1) == 0) of_coarser[whole].push_back(sizes[part]);
   }
@@ -228,7 +225,7 @@ using Expected = std::vector<float>;
 std::vector<float> drift_of(std::span<const Comparison> values, const Expected& expected, double scale) {
   std::vector<std::vector<float>> left;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto window = static_cast<std::size_t>(values[i].window);
+    const auto window = at(values[i].window);
     if (window >= left.size()) left.resize(window + 1);
     left[window].push_back(values[i].value - expected[i]);
   }
@@ -261,7 +258,7 @@ double loss_of(std::span<const Comparison> values, const Expected& expected, con
                const SplitSettings& settings) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    sum += loss(values[i].value - expected[i] - drift[static_cast<std::size_t>(values[i].window)], settings);
+    sum += loss(values[i].value - expected[i] - drift[at(values[i].window)], settings);
   }
   return sum;
 }
@@ -296,12 +293,12 @@ Sorted sort_values(std::span<const Comparison> values, const std::vector<std::in
   Sorted sorted;
   sorted.alone.resize(part_of.size());
   for (const Comparison& each : values) {
-    const std::int32_t first = part_of[static_cast<std::size_t>(each.first)];
-    const std::int32_t second = part_of[static_cast<std::size_t>(each.second)];
-    const bool first_alone = sizes[static_cast<std::size_t>(first)] == 1;
-    const bool second_alone = sizes[static_cast<std::size_t>(second)] == 1;
-    if (first_alone) sorted.alone[static_cast<std::size_t>(each.first)].push_back(each.value);
-    if (second_alone) sorted.alone[static_cast<std::size_t>(each.second)].push_back(each.value);
+    const std::int32_t first = part_of[at(each.first)];
+    const std::int32_t second = part_of[at(each.second)];
+    const bool first_alone = sizes[at(first)] == 1;
+    const bool second_alone = sizes[at(second)] == 1;
+    if (first_alone) sorted.alone[at(each.first)].push_back(each.value);
+    if (second_alone) sorted.alone[at(each.second)].push_back(each.value);
     if (first_alone || second_alone) continue;
     (first == second ? sorted.within : sorted.across).push_back(each.value);
   }
@@ -342,8 +339,8 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
   Expected expected;
   expected.reserve(values.size());
   for (const Comparison& each : values) {
-    const auto first = static_cast<std::size_t>(each.first);
-    const auto second = static_cast<std::size_t>(each.second);
+    const auto first = at(each.first);
+    const auto second = at(each.second);
     const float alone = std::min(own[first], own[second]);
     const double level = part_of[first] == part_of[second] ? split.within : split.across;
     expected.push_back(alone == kNoLevel ? static_cast<float>(level) : alone);
@@ -360,16 +357,16 @@ std::optional<Split> split_of(std::span<const Comparison> values, std::vector<st
 
 /// Whether any node has a large share of its values below the threshold, as each node of the smaller of two parts has.
 bool may_part(std::span<const Comparison> values, std::int32_t nodes, double threshold) {
-  std::vector<SpeedCount> counts(static_cast<std::size_t>(nodes));
+  std::vector<SpeedCount> counts(at(nodes));
   for (const Comparison& each : values) {
     for (const std::int32_t node : {each.first, each.second}) {
-      SpeedCount& count = counts[static_cast<std::size_t>(node)];
+      SpeedCount& count = counts[at(node)];
       ++count.all;
       count.fast += each.value < threshold ? 0 : 1;
     }
   }
-  return std::any_of(counts.begin(), counts.end(),
-                     [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
+  return std::ranges::any_of(counts,
+                             [](const SpeedCount& count) { return count.all - count.fast > kShareApart * count.all; });
 }
 
 /// By part, whether its meetings support it: they are likelier within a part than between parts, by more than chance
@@ -402,9 +399,9 @@ std::optional<Split> without_slow_parts(std::span<const Comparison> values, std:
   std::vector<std::int32_t> part_of = split->part_of;
   auto parts = static_cast<std::int32_t>(sizes.size());
   for (std::int32_t& part : part_of) {
-    const auto at = static_cast<std::size_t>(part);
-    const bool is_fast = is_fast_within(counts[at], sizes[at]) && counts[at].all > 0 && supported[at] != 0;
-    if (sizes[at] > 1 && !is_fast) part = parts++;
+    const auto place = at(part);
+    const bool is_fast = is_fast_within(counts[place], sizes[place]) && counts[place].all > 0 && supported[place] != 0;
+    if (sizes[place] > 1 && !is_fast) part = parts++;
   }
   return std::cmp_equal(parts, sizes.size()) ? split : split_of(values, renumbered(part_of), settings);
 }
@@ -436,10 +433,10 @@ Split without_chance_pairs(std::span<const Comparison> values, Split best, const
   for (std::size_t first = 0; first < part_of.size() && tried < kMostTried; ++first) {
     const std::int32_t part = part_of[first];
     const auto second = std::find(part_of.begin() + static_cast<std::ptrdiff_t>(first) + 1, part_of.end(), part);
-    if (sizes[static_cast<std::size_t>(part)] != 2 || second == part_of.end()) continue;
+    if (sizes[at(part)] != 2 || second == part_of.end()) continue;
     ++tried;
     std::vector<std::int32_t> apart = best.part_of;
-    apart[first] = 1 + *std::max_element(apart.begin(), apart.end());
+    apart[first] = 1 + *std::ranges::max_element(apart);
     std::optional<Split> split = split_of(values, renumbered(apart), settings);
     if (split && split->gain > best.gain) best = std::move(*split);
   }

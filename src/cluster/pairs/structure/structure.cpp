@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "cluster/pairs/robust.h"
+#include "cluster/pairs/sets.h"
 #include "cluster/pairs/structure/clustering.h"
 #include "cluster/pairs/structure/comparison_table.h"
-#include "cluster/pairs/structure/evidence.h"
-#include "cluster/pairs/structure/host_kinds.h"
 #include "cluster/pairs/structure/levels.h"
 #include "cluster/pairs/structure/split.h"
 
@@ -29,8 +28,8 @@ ByHost values_within(const ComparisonTable& table, const Nearness& given, const 
   ByHost within(given.part_of.size());
   for (const Comparison& each : table.values) {
     if (given.common_part(each.first, each.second) < 0) continue;
-    const auto first = static_cast<std::size_t>(each.first);
-    const auto second = static_cast<std::size_t>(each.second);
+    const auto first = at(each.first);
+    const auto second = at(each.second);
     if (is_slow.empty() || is_slow[second] == 0) within[first].push_back(each.value);
     if (is_slow.empty() || is_slow[first] == 0) within[second].push_back(each.value);
   }
@@ -41,8 +40,8 @@ ByHost values_within(const ComparisonTable& table, const Nearness& given, const 
 std::vector<char> slow_with_all(const ComparisonTable& table, std::size_t hosts, double least) {
   std::vector<std::map<std::int32_t, std::vector<float>>> by_partner(hosts);
   for (const Comparison& each : table.values) {
-    by_partner[static_cast<std::size_t>(each.first)][each.second].push_back(each.value);
-    by_partner[static_cast<std::size_t>(each.second)][each.first].push_back(each.value);
+    by_partner[at(each.first)][each.second].push_back(each.value);
+    by_partner[at(each.second)][each.first].push_back(each.value);
   }
   std::vector<char> is_slow(hosts, 0);
   for (std::size_t host = 0; host < hosts; ++host) {
@@ -109,8 +108,8 @@ std::optional<double> usual_within(const ComparisonTable& table, const Nearness&
   }
   std::vector<float> across;
   for (const Comparison& each : table.values) {
-    const std::int32_t first = given.part_of[static_cast<std::size_t>(each.first)];
-    const std::int32_t second = given.part_of[static_cast<std::size_t>(each.second)];
+    const std::int32_t first = given.part_of[at(each.first)];
+    const std::int32_t second = given.part_of[at(each.second)];
     if (first >= 0 && second >= 0 && first != second) across.push_back(each.value);
   }
   if (medians.empty() || across.empty()) return std::nullopt;
@@ -129,9 +128,8 @@ void take_across_of_lone(const ComparisonTable& table, const Nearness& given, co
   }
   for (const Comparison& each : table.values) {
     for (const auto& [host, other] : {std::pair{each.first, each.second}, std::pair{each.second, each.first}}) {
-      const bool counts = lone[static_cast<std::size_t>(host)] != 0 && is_slow[static_cast<std::size_t>(other)] == 0 &&
-                          given.part_of[static_cast<std::size_t>(other)] >= 0;
-      if (counts) own[static_cast<std::size_t>(host)].push_back(each.value);
+      const bool counts = lone[at(host)] != 0 && is_slow[at(other)] == 0 && given.part_of[at(other)] >= 0;
+      if (counts) own[at(host)].push_back(each.value);
     }
   }
 }
@@ -152,10 +150,10 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   }
   if (elsewhere.empty()) return std::nullopt;
   const auto add = [&](std::int32_t host, std::int32_t other, float value) {
-    const std::int32_t leaf = given.part_of[static_cast<std::size_t>(other)];
+    const std::int32_t leaf = given.part_of[at(other)];
     const auto found = elsewhere.find(host);
-    if (found == elsewhere.end() || leaf < 0 || leaf == given.part_of[static_cast<std::size_t>(host)]) return;
-    if (is_slow[static_cast<std::size_t>(other)] != 0) return;
+    if (found == elsewhere.end() || leaf < 0 || leaf == given.part_of[at(host)]) return;
+    if (is_slow[at(other)] != 0) return;
     found->second[leaf][other].push_back(value);
   };
   for (const Comparison& each : table.values) {
@@ -164,7 +162,7 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
   }
   std::optional<Move> most;
   for (auto& [host, leaves] : elsewhere) {
-    const std::optional<Move> move = move_of(host, own[static_cast<std::size_t>(host)], leaves, *usual, settings);
+    const std::optional<Move> move = move_of(host, own[at(host)], leaves, *usual, settings);
     if (move && (!most || move->gain > most->gain)) most = move;
   }
   return most;
@@ -179,7 +177,7 @@ std::vector<Misplaced> correct_locality(const ComparisonTable& table, const Spli
   std::vector<Misplaced> misplaced;
   while (const std::optional<Move> move = farthest_off(table, settings, given)) {
     misplaced.push_back(move->to);
-    given.part_of[static_cast<std::size_t>(move->to.host)] = move->to.leaf;
+    given.part_of[at(move->to.host)] = move->to.leaf;
     if (4 * misplaced.size() <= as_given.size()) continue;
     given.part_of = as_given;
     return {};
@@ -194,8 +192,8 @@ std::optional<double> across_over_within(const ComparisonTable& table, const Nea
   std::vector<float> within;
   std::vector<float> across;
   for (const Comparison& each : table.values) {
-    const auto first = static_cast<std::size_t>(each.first);
-    const auto second = static_cast<std::size_t>(each.second);
+    const auto first = at(each.first);
+    const auto second = at(each.second);
     if (level.part_of[first] < 0 || level.part_of[second] < 0) continue;
     if (is_slow[first] != 0 || is_slow[second] != 0) continue;
     (level.part_of[first] == level.part_of[second] ? within : across).push_back(each.value);
@@ -208,18 +206,18 @@ std::optional<double> across_over_within(const ComparisonTable& table, const Nea
 /// few readings do not count, since one slow host would suffice.
 std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& given, const SplitSettings& settings) {
   constexpr std::size_t kFewest = 6;  // three pairs, both ways
-  std::vector<std::vector<float>> within(static_cast<std::size_t>(given.parts));
+  std::vector<std::vector<float>> within(at(given.parts));
   for (const Comparison& each : table.values) {
     const std::int32_t part = given.common_part(each.first, each.second);
-    if (part >= 0) within[static_cast<std::size_t>(part)].push_back(each.value);
+    if (part >= 0) within[at(part)].push_back(each.value);
   }
   if (within.empty()) return {};
   std::vector<double> medians(within.size(), -std::numeric_limits<double>::infinity());
   for (std::size_t part = 0; part < within.size(); ++part) {
     if (!within[part].empty()) medians[part] = median_of(within[part]);
   }
-  const auto fastest = std::max_element(medians.begin(), medians.end());
-  const std::size_t values = within[static_cast<std::size_t>(fastest - medians.begin())].size();
+  const auto fastest = std::ranges::max_element(medians);
+  const std::size_t values = within[at(fastest - medians.begin())].size();
   std::vector<char> slow(within.size(), 0);
   for (std::size_t part = 0; part < within.size(); ++part) {
     const bool counts = within[part].size() >= kFewest;
@@ -242,10 +240,10 @@ void centre_by_distance(const Structure& structure, ComparisonTable& table) {
 
 /// Whether each part of `fine` is within one part of `coarse`, ignoring hosts without a part.
 bool is_finer(const Nearness& fine, const Nearness& coarse) {
-  std::vector<std::int32_t> container(static_cast<std::size_t>(fine.parts), Nearness::kNone);
+  std::vector<std::int32_t> container(at(fine.parts), Nearness::kNone);
   for (std::size_t host = 0; host < fine.part_of.size(); ++host) {
     if (fine.part_of[host] < 0 || coarse.part_of[host] < 0) continue;
-    std::int32_t& known = container[static_cast<std::size_t>(fine.part_of[host])];
+    std::int32_t& known = container[at(fine.part_of[host])];
     if (known >= 0 && known != coarse.part_of[host]) return false;
     known = coarse.part_of[host];
   }
@@ -258,7 +256,7 @@ bool is_finer(const Nearness& fine, const Nearness& coarse) {
 bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, const Nearness& given,
                       Structure& structure) {
   const std::vector<char> is_slow = slow_leaves(table, given, settings);
-  if (std::find(is_slow.begin(), is_slow.end(), 1) == is_slow.end()) return false;
+  if (std::ranges::find(is_slow, 1) == is_slow.end()) return false;
   const std::optional<Split> split = find_best_split(table, static_cast<std::int32_t>(given.part_of.size()), settings);
   if (!split) return false;
   const std::vector<char> is_alone = evidence_of(table.values, nearness_of(*split), *split, settings).is_alone;
@@ -267,9 +265,9 @@ bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, cons
   for (std::size_t host = 0; host < is_alone.size(); ++host) {
     const std::int32_t leaf = given.part_of[host];
     // A host of a tiny leaf may just be far from the others.
-    if (is_alone[host] == 0 || leaf < 0 || sizes[static_cast<std::size_t>(leaf)] < 3) continue;
+    if (is_alone[host] == 0 || leaf < 0 || sizes[at(leaf)] < 3) continue;
     structure.is_alone[host] = 1;
-    any_leaf = any_leaf || is_slow[static_cast<std::size_t>(leaf)] != 0;
+    any_leaf = any_leaf || is_slow[at(leaf)] != 0;
   }
   if (!any_leaf) structure.is_alone.assign(is_alone.size(), 0);
   note_kinds(table, structure);
@@ -291,9 +289,7 @@ void place_left_out(const ComparisonTable& table, const SplitSettings& settings,
 
 /// Removes values of hosts whose leaf is not known: they may have the rate within a leaf, or between leaves.
 void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
-  const auto is_known = [&](std::int32_t host) {
-    return level.part_of[static_cast<std::size_t>(host)] != Nearness::kUnknown;
-  };
+  const auto is_known = [&](std::int32_t host) { return level.part_of[at(host)] != Nearness::kUnknown; };
   std::size_t kept = 0;
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     if (!is_known(table.values[i].first) || !is_known(table.values[i].second)) continue;
@@ -354,9 +350,9 @@ std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
       false;  // in a coarser level: a host without a part in a finer level is then known to be alone there
   bool b_has_part = false;
   while (near > 0) {
-    const Nearness& level = levels[static_cast<std::size_t>(near) - 1];
-    const std::int32_t first = level.part_of[static_cast<std::size_t>(a)];
-    const std::int32_t second = level.part_of[static_cast<std::size_t>(b)];
+    const Nearness& level = levels[at(near) - 1];
+    const std::int32_t first = level.part_of[at(a)];
+    const std::int32_t second = level.part_of[at(b)];
     const bool may_be_near = (first == Nearness::kNone && !a_has_part) || (second == Nearness::kNone && !b_has_part);
     if (may_be_near ? level.is_given : first != second || first < 0) break;
     a_has_part = a_has_part || first >= 0;
@@ -368,16 +364,17 @@ std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
 
 bool Structure::is_of_slow_kind(const Reading& reading) const {
   if (is_slow_kind.empty()) return false;
-  const bool sends = is_slow_kind[static_cast<std::size_t>(reading.from)] != 0;
-  const bool receives = is_slow_kind[static_cast<std::size_t>(reading.to)] != 0;
+  const bool sends = is_slow_kind[at(reading.from)] != 0;
+  const bool receives = is_slow_kind[at(reading.to)] != 0;
   if (slow_way == Direction::kBoth || reading.both_ways) return sends || receives;
   return slow_way == Direction::kSends ? sends : receives;
 }
 
 bool Structure::is_alone_in_a_part(std::int32_t host) const {
-  const auto at = static_cast<std::size_t>(host);
-  return !levels.empty() && levels.front().part_of[at] == Nearness::kNone &&
-         std::any_of(levels.begin() + 1, levels.end(), [&](const Nearness& level) { return level.part_of[at] >= 0; });
+  const auto place = at(host);
+  return !levels.empty() && levels.front().part_of[place] == Nearness::kNone &&
+         std::any_of(levels.begin() + 1, levels.end(),
+                     [&](const Nearness& level) { return level.part_of[place] >= 0; });
 }
 
 Structure find_structure(const Sweep& sweep, double depth, const std::vector<char>& left_out) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cluster/pairs/readings.h"
+#include "cluster/pairs/sets.h"
 
 namespace fabricbench::cluster {
 
@@ -20,8 +21,8 @@ struct Nearness {
 
   /// The part that both hosts are in; below 0: there is none.
   [[nodiscard]] std::int32_t common_part(std::int32_t a, std::int32_t b) const {
-    const std::int32_t part = part_of[static_cast<std::size_t>(a)];
-    return part == part_of[static_cast<std::size_t>(b)] ? part : kNone;
+    const std::int32_t part = part_of[at(a)];
+    return part == part_of[at(b)] ? part : kNone;
   }
 };
 

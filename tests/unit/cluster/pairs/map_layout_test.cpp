@@ -1,4 +1,4 @@
-#include "cluster/pairs/report/map_layout.h"
+#include "cluster/pairs/report/verdict_text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

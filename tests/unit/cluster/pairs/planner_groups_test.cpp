@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/pairs/network_load.h"
 #include "cluster/pairs/planning/open_questions.h"
 #include "cluster/pairs/planning/sweep_progress.h"
+#include "cluster/pairs/thresholds.h"
 #include "planner_test_support.h"
 
 namespace fabricbench::cluster {

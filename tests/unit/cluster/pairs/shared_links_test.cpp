@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attribution_test_support.h"
-#include "cluster/pairs/attribution/shared_links.h"
+#include "cluster/pairs/attribution/links.h"
 #include "cluster/pairs/planning/planner.h"
 #include "simulation/simulation.h"
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cluster/pairs/report/map_layout.h"
 #include "verdict_text_test_support.h"
 
 using namespace fabricbench;

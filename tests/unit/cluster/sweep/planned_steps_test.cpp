@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "cluster/sweep/measured.h"
 #include "cluster/sweep/steps.h"
 #include "common/core/error.h"
 #include "report_test_support.h"

@@ -45,7 +45,7 @@ Report report(const Step& step, int endpoint, std::vector<Seconds> windows) {
 
 using Directions = std::set<std::pair<int, int>>;
 
-Directions directions_of(const Steps& steps, int endpoints) {
+Directions directions_of(const ScheduledSteps& steps, int endpoints) {
   Directions met;
   for (std::int64_t number = 0; number < steps.count(); ++number) {
     const Step step = steps.step(number);
@@ -62,17 +62,17 @@ Directions directions_of(const Steps& steps, int endpoints) {
 TEST(Steps, EveryPairInBothDirections) {
   for (const ScheduleKind kind : {ScheduleKind::kCircle, ScheduleKind::kShift}) {
     for (const int endpoints : {2, 3, 8, 9}) {
-      const Steps steps(options_of(kind), endpoints, 7);
+      const ScheduledSteps steps(options_of(kind), endpoints, 7);
       EXPECT_EQ(directions_of(steps, endpoints).size(), static_cast<std::size_t>(endpoints * (endpoints - 1)));
     }
   }
 }
 
 TEST(Steps, PingsOnlyOnTheWayThere) {
-  const Steps steps(options_of(ScheduleKind::kCircle), 4, 7);
+  const ScheduledSteps steps(options_of(ScheduleKind::kCircle), 4, 7);
   EXPECT_EQ(steps.count(), 6);
-  EXPECT_TRUE(steps.step(0).pings);
-  EXPECT_FALSE(steps.step(1).pings);
+  EXPECT_TRUE(steps.step(0).pings());
+  EXPECT_FALSE(steps.step(1).pings());
   EXPECT_EQ(steps.step(1).round, 0);
   EXPECT_EQ(steps.step(2).round, 1);
 }
@@ -80,7 +80,7 @@ TEST(Steps, PingsOnlyOnTheWayThere) {
 TEST(Steps, NoMoreAtATimeThanAskedFor) {
   Options options = options_of(ScheduleKind::kCircle);
   options.concurrent = 1;
-  const Steps steps(options, 6, 7);
+  const ScheduledSteps steps(options, 6, 7);
   for (std::int64_t number = 0; number < steps.count(); ++number) {
     EXPECT_EQ(steps.step(number).meetings.size(), 1U);
   }
@@ -89,7 +89,7 @@ TEST(Steps, NoMoreAtATimeThanAskedFor) {
 
 class LedgerOfTwo : public testing::Test {
  protected:
-  Steps steps_{options_of(ScheduleKind::kCircle), 2, 7};
+  ScheduledSteps steps_{options_of(ScheduleKind::kCircle), 2, 7};
   std::vector<PairReading> read_;
   Ledger ledger_{names(2), kSize, [this](const PairReading& reading) { read_.push_back(reading); }};
 };
@@ -146,7 +146,7 @@ TEST_F(LedgerOfTwo, TimeoutsAndWrongDataDecideTheExitStatus) {
 }
 
 TEST(Ledger, ManyMissingAreNotAllNamed) {
-  const Steps steps(options_of(ScheduleKind::kCircle), 100, 7);
+  const ScheduledSteps steps(options_of(ScheduleKind::kCircle), 100, 7);
   Ledger ledger(names(100), kSize, [](const PairReading&) {});
   ledger.begin(steps.step(0));
   EXPECT_NE(ledger.missing().find("and 92 more"), std::string::npos) << ledger.missing();
@@ -155,7 +155,7 @@ TEST(Ledger, ManyMissingAreNotAllNamed) {
 /// A sweep of 1024 endpoints: every one of a million directions is read once.
 TEST(Ledger, ThousandEndpoints) {
   constexpr int kEndpoints = 1024;
-  const Steps steps(options_of(ScheduleKind::kCircle), kEndpoints, 7);
+  const ScheduledSteps steps(options_of(ScheduleKind::kCircle), kEndpoints, 7);
   std::int64_t readings = 0;
   Ledger ledger(names(kEndpoints), kSize, [&](const PairReading&) { ++readings; });
   for (std::int64_t number = 0; number < steps.count(); number += 64) {  // every 64th step
