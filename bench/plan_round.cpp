@@ -22,7 +22,7 @@ namespace fabricbench::cluster {
 namespace {
 
 void measure(const PlannedRound& round, Sweep& sweep) {
-  for (const Meeting& meeting : round.meetings) {
+  for (const Pair& meeting : round.meetings) {
     for (const auto& [from, to] :
          {std::pair(meeting.first, meeting.second), std::pair(meeting.second, meeting.first)}) {
       Reading reading{from, to};

@@ -36,7 +36,7 @@ Context context_of(int endpoints, const Options& options) {
   context.options = options;
   context.backend = "simulated";
   context.hosts = endpoints;
-  context.rounds = sweep::Steps(options, endpoints, 0).count() / 2;
+  context.rounds = sweep::ScheduledSteps(options, endpoints, 0).count() / 2;
   context.groups.push_back({fmt::format("0-{}", endpoints - 1), fmt::format("n0-{}", endpoints - 1)});
   for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
     RankFacts rank;
@@ -58,10 +58,10 @@ Outputs open_outputs() {
 }
 
 /// All reports of a step.
-void report_all(const sweep::Step& step, Bytes size, sweep::Ledger& ledger, std::mt19937& random) {
+void report_all(const sweep::SweepStep& step, Bytes size, sweep::Ledger& ledger, std::mt19937& random) {
   std::normal_distribution<double> window(1e-3, 1e-5);
   ledger.begin(step);
-  for (const Meeting& meeting : step.meetings) {
+  for (const Pair& meeting : step.meetings) {
     for (const int endpoint : {meeting.first, meeting.second}) {
       sweep::Flows flows;
       (step.back == (endpoint == meeting.first) ? flows.from : flows.to) =
@@ -90,7 +90,7 @@ void run(int endpoints, std::int64_t rounds) {
     add_facts(reading, facts);
     outputs.record(reading);
   });
-  const sweep::Steps steps(options, endpoints, 0);
+  const sweep::ScheduledSteps steps(options, endpoints, 0);
   std::mt19937 random(1);
   const Seconds began = now();
   for (std::int64_t number = 0; number < steps.count(); ++number) {

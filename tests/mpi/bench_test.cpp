@@ -18,7 +18,7 @@
 namespace fabricbench {
 namespace {
 
-using Subject = std::pair<Bytes, bool>;  // size, and whether in place
+using MeasuredCase = std::pair<Bytes, bool>;  // size, and whether in place
 
 /// MPI, except that on the last rank of a group one element of every out-of-place all-reduce is wrong.
 class WrongSession final : private test::IdleBackend, public test::HostSession {
@@ -69,13 +69,13 @@ class Recorder final : public AllReduce {
     starts.emplace_back(operands.count * sizeof(float), operands.send == operands.recv);
     AllReduce::start(backend, operands);
   }
-  mutable std::vector<Subject> starts;
+  mutable std::vector<MeasuredCase> starts;
 };
 
 const std::vector<Bytes> kSizes{16, 64, 256};
 
 struct RecordedResult : Result {
-  std::vector<Subject> starts;
+  std::vector<MeasuredCase> starts;
 };
 
 RecordedResult run(const Options& options, const std::vector<Bytes>& sizes = kSizes) {
@@ -98,12 +98,12 @@ Options one_start_a_visit(std::uint64_t seed) {
 }
 
 /// The orders in which nine such epochs visited the subjects; what was started before them made the plan.
-std::vector<std::vector<Subject>> orders_of(std::uint64_t seed) {
-  const std::size_t subjects = 2 * kSizes.size();
-  const std::vector<Subject> starts = run(one_start_a_visit(seed)).starts;
-  std::vector<std::vector<Subject>> orders;
-  for (auto first = starts.end() - static_cast<std::ptrdiff_t>(9 * subjects); first != starts.end();) {
-    const auto end = first + static_cast<std::ptrdiff_t>(subjects);
+std::vector<std::vector<MeasuredCase>> orders_of(std::uint64_t seed) {
+  const std::size_t measured_cases = 2 * kSizes.size();
+  const std::vector<MeasuredCase> starts = run(one_start_a_visit(seed)).starts;
+  std::vector<std::vector<MeasuredCase>> orders;
+  for (auto first = starts.end() - static_cast<std::ptrdiff_t>(9 * measured_cases); first != starts.end();) {
+    const auto end = first + static_cast<std::ptrdiff_t>(measured_cases);
     orders.emplace_back(first, end);
     first = end;
   }
@@ -118,7 +118,7 @@ using Losses = BenchTest;
 
 TEST_F(Interleaved, EveryEpochVisitsEverySubject) {
   for (const auto& order : orders_of(1)) {
-    EXPECT_EQ(std::set<Subject>(order.begin(), order.end()).size(), 2 * kSizes.size());
+    EXPECT_EQ(std::set<MeasuredCase>(order.begin(), order.end()).size(), 2 * kSizes.size());
   }
 }
 
@@ -268,8 +268,8 @@ TEST_F(Budget, EpochsAreAddedUntilItIsSpent) {
     const Result result = run_uneven(options, sizes);
     if (result.log.rows.empty()) continue;
     const auto [fewest, most] = fewest_and_most_epochs(result.log.rows);
-    const auto subjects = 2 * static_cast<double>(sizes.size());
-    const Seconds to_spend = std::max(subjects * options.time_budget, 2 * 9 * 0.3 * options.time_budget);
+    const auto measured_cases = 2 * static_cast<double>(sizes.size());
+    const Seconds to_spend = std::max(measured_cases * options.time_budget, 2 * 9 * 0.3 * options.time_budget);
     EXPECT_EQ((fewest - 9) % 3, 0) << "an interval is judged after three more";
     EXPECT_EQ(most, sizes.size() == 1 ? 15 : 18);
     EXPECT_GE(result.took, to_spend);

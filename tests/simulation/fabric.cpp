@@ -187,19 +187,19 @@ Sweep Fabric::empty_sweep() const {
     sweep.rails.clear();
     for (std::int32_t rail = 0; rail < plan_.rails; ++rail) sweep.rails.push_back(fmt::format("rail{}", rail));
   }
-  sweep.kinds = {"simulated 4 MiB"};
+  sweep.tests = {"simulated 4 MiB"};
   if (!plan_.leaves_known || plan_.leaf_size == 0) return sweep;
   for (std::int32_t leaf = 0; leaf < leaves(); ++leaf) sweep.leaves.push_back(fmt::format("leaf{:02}", leaf));
   for (std::int32_t host = 0; host < plan_.hosts; ++host) sweep.leaf_of.push_back(leaf_of(host));
   return sweep;
 }
 
-void Fabric::measure(std::span<const Meeting> meetings, std::int32_t round, Sweep& sweep) const {
+void Fabric::measure(std::span<const Pair> meetings, std::int32_t round, Sweep& sweep) const {
   const Load load = load_of(meetings);
   Reading reading;
   reading.round = round;
   reading.concurrent = static_cast<std::int32_t>(meetings.size());
-  for (const Meeting& meeting : meetings) {
+  for (const Pair& meeting : meetings) {
     const bool failed = fails(meeting, round);
     for (std::int32_t rail = 0; rail < plan_.rails; ++rail) {
       reading.from_rail = reading.to_rail = static_cast<std::int16_t>(rail);
@@ -210,7 +210,7 @@ void Fabric::measure(std::span<const Meeting> meetings, std::int32_t round, Swee
 }
 
 /// From the first to the second, or of both ways together. `reading` has round and rails.
-void Fabric::add_reading(const Meeting& meeting, const Load& load, bool failed, Reading reading, Sweep& sweep) const {
+void Fabric::add_reading(const Pair& meeting, const Load& load, bool failed, Reading reading, Sweep& sweep) const {
   reading.from = meeting.first;
   reading.to = meeting.second;
   reading.both_ways = plan_.both_ways;
@@ -238,13 +238,13 @@ std::size_t Fabric::uplink(std::int32_t leaf, std::int32_t spine) const {
   return static_cast<std::size_t>(leaf) * static_cast<std::size_t>(plan_.spines) + static_cast<std::size_t>(spine);
 }
 
-Fabric::Load Fabric::load_of(std::span<const Meeting> meetings) const {
+Fabric::Load Fabric::load_of(std::span<const Pair> meetings) const {
   Load load;
   if (leaves() < 2 || (plan_.oversubscription <= 1 && !plan_.collisions)) return load;
   const std::size_t uplinks = uplink(leaves() - 1, plan_.spines - 1) + 1;
   load.up.assign(uplinks, 0);
   load.down.assign(uplinks, 0);
-  for (const Meeting& meeting : meetings) {
+  for (const Pair& meeting : meetings) {
     if (leaf_of(meeting.first) == leaf_of(meeting.second)) continue;
     for (std::int32_t rail = 0; rail < plan_.rails; ++rail) {
       for (const auto& [from, to] : {std::pair{meeting.first, meeting.second}, {meeting.second, meeting.first}}) {
@@ -331,7 +331,7 @@ bool Fabric::hits_beyond_hosts(const Fault& fault, const Way& way) const {
   }
 }
 
-bool Fabric::fails(const Meeting& meeting, std::int32_t round) const {
+bool Fabric::fails(const Pair& meeting, std::int32_t round) const {
   for (const std::int32_t own : {meeting.first, meeting.second}) {
     const std::int32_t partner = own == meeting.first ? meeting.second : meeting.first;
     for (const Fault& fault : by_host_[static_cast<std::size_t>(own)]) {

@@ -75,7 +75,7 @@ class Fabric {
   [[nodiscard]] Sweep empty_sweep() const;
   /// Adds to `sweep` the readings of pairs that are measured at the same time, in both directions, on every rail. No
   /// host is in two of them.
-  void measure(std::span<const Meeting> meetings, std::int32_t round, Sweep& sweep) const;
+  void measure(std::span<const Pair> meetings, std::int32_t round, Sweep& sweep) const;
 
   [[nodiscard]] const FabricPlan& plan() const { return plan_; }
   [[nodiscard]] std::int32_t leaf_of(std::int32_t host) const {
@@ -98,15 +98,15 @@ class Fabric {
   };
 
   [[nodiscard]] std::int32_t spine_of(std::int32_t from, std::int32_t to, std::int32_t rail) const;
-  [[nodiscard]] Load load_of(std::span<const Meeting> meetings) const;
+  [[nodiscard]] Load load_of(std::span<const Pair> meetings) const;
   [[nodiscard]] std::size_t uplink(std::int32_t leaf, std::int32_t spine) const;
   [[nodiscard]] double share_of(const Load& load, const Way& way) const;
   [[nodiscard]] double rate_of(const Way& way, const Load& load, std::int32_t round) const;
   [[nodiscard]] double after_faults(const Way& way, std::int32_t round) const;
   [[nodiscard]] bool hits_host(const Fault& fault, const Way& way, bool sends, std::int32_t round) const;
   [[nodiscard]] bool hits_beyond_hosts(const Fault& fault, const Way& way) const;
-  void add_reading(const Meeting& meeting, const Load& load, bool failed, Reading reading, Sweep& sweep) const;
-  [[nodiscard]] bool fails(const Meeting& meeting, std::int32_t round) const;
+  void add_reading(const Pair& meeting, const Load& load, bool failed, Reading reading, Sweep& sweep) const;
+  [[nodiscard]] bool fails(const Pair& meeting, std::int32_t round) const;
   void check_faults() const;
 
   FabricPlan plan_;

@@ -296,7 +296,7 @@ std::string records_of(const Sweep& sweep) {
   auto reason = sweep.reasons.begin();
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
-    const std::string_view kind = name(sweep.kinds, reading.kind);
+    const std::string_view kind = name(sweep.tests, reading.test);
     RecordedReading record;
     record.from_end.host = name(sweep.hosts, reading.from);
     record.to_end.host = name(sweep.hosts, reading.to);

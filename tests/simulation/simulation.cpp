@@ -100,16 +100,16 @@ Count count(Thing thing, const std::vector<Named>& planted, const std::vector<Na
   return count;
 }
 
-void measure_round(const Fabric& fabric, const std::vector<Meeting>& meetings, SimulatedSweep& result) {
+void measure_round(const Fabric& fabric, const std::vector<Pair>& meetings, SimulatedSweep& result) {
   fabric.measure(meetings, static_cast<std::int32_t>(result.rounds), result.sweep);
   ++result.rounds;
   result.meetings += static_cast<std::int64_t>(meetings.size());
 }
 
 /// The pairs of open follow-ups. A follow-up on one host gets a partner that is no suspect, another one each time.
-std::vector<Meeting> asked_for(const SimulatedSweep& result) {
+std::vector<Pair> asked_for(const SimulatedSweep& result) {
   const std::vector<std::int32_t> healthy = hosts_without_suspicion(result.verdict, result.sweep.hosts.size());
-  std::vector<Meeting> meetings;
+  std::vector<Pair> meetings;
   std::size_t turn = static_cast<std::size_t>(result.rounds);
   for (const FollowUp& follow_up : result.verdict.follow_ups) {
     std::int32_t other = follow_up.other;
@@ -120,10 +120,10 @@ std::vector<Meeting> asked_for(const SimulatedSweep& result) {
 }
 
 /// Removes from `meetings`, and returns, as many as can take place at the same time.
-std::vector<Meeting> take_round(std::vector<Meeting>& meetings, std::size_t hosts) {
+std::vector<Pair> take_round(std::vector<Pair>& meetings, std::size_t hosts) {
   std::vector<char> busy(hosts, 0);
-  std::vector<Meeting> round;
-  std::erase_if(meetings, [&](const Meeting& meeting) {
+  std::vector<Pair> round;
+  std::erase_if(meetings, [&](const Pair& meeting) {
     char& first = busy[static_cast<std::size_t>(meeting.first)];
     char& second = busy[static_cast<std::size_t>(meeting.second)];
     if (first != 0 || second != 0) return false;
@@ -161,7 +161,7 @@ SimulatedSweep simulate_in_batches(const Fabric& fabric, const SweepPlan& plan, 
   result.verdict = judge(result.sweep, settings);
   const std::int64_t last = result.rounds + plan.most_extra_rounds;
   for (;;) {
-    std::vector<Meeting> meetings = asked_for(result);
+    std::vector<Pair> meetings = asked_for(result);
     if (meetings.empty() || result.rounds >= last) return result;
     while (!meetings.empty() && result.rounds < last) {
       measure_round(fabric, take_round(meetings, result.sweep.hosts.size()), result);

@@ -70,10 +70,10 @@ inline Sweep again_and_again(const FabricPlan& plan, std::int32_t rounds, bool i
 }
 
 /// Measures a pair alone, so many times more.
-inline void measure_again(const FabricPlan& plan, const Meeting& pair, int times, Sweep& sweep) {
+inline void measure_again(const FabricPlan& plan, const Pair& pair, int times, Sweep& sweep) {
   const Fabric fabric(plan);
   const std::int32_t last = sweep.readings.empty() ? -1 : sweep.readings.back().round;
-  for (int i = 1; i <= times; ++i) fabric.measure(std::vector<Meeting>{pair}, last + i, sweep);
+  for (int i = 1; i <= times; ++i) fabric.measure(std::vector<Pair>{pair}, last + i, sweep);
 }
 
 inline Reading reading(std::int32_t from, std::int32_t to, double rate, std::int32_t round = 0) {
@@ -94,7 +94,7 @@ inline Reading failure(std::int32_t from, std::int32_t to, std::int32_t round = 
 inline Sweep hosts_only(int hosts) {
   Sweep sweep;
   for (int host = 0; host < hosts; ++host) sweep.hosts.push_back("n" + std::to_string(host));
-  sweep.kinds = {"test 1 MiB"};
+  sweep.tests = {"test 1 MiB"};
   return sweep;
 }
 
@@ -113,7 +113,7 @@ inline Sweep sweep_by(std::int32_t hosts, const Share& share, int rounds = 0, do
   plan.seed = seed;
   const Schedule schedule(plan);
   for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
-    for (const Meeting& pair : schedule.round(round)) {
+    for (const Pair& pair : schedule.round(round)) {
       for (const auto& [from, to] : {std::pair{pair.first, pair.second}, std::pair{pair.second, pair.first}}) {
         const double rate = 25e9 * share(from, to) * std::exp(normal(random));
         sweep.readings.push_back(reading(from, to, rate, static_cast<std::int32_t>(round)));

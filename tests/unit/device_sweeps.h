@@ -58,7 +58,7 @@ class DeviceSweepMaker {
   DeviceSweep make() {
     const int names = what_.hosts;
     for (int i = 0; i < names; ++i) made_.sweep.hosts.push_back("n" + std::to_string(i));
-    made_.sweep.kinds = {"test 1 MiB"};
+    made_.sweep.tests = {"test 1 MiB"};
     nodes_ = what_.sharing == Sharing::kPods ? names / what_.jobs : names;
     const int gpus = what_.sharing == Sharing::kWithin ? 4 * nodes_ : nodes_;
     for (int i = 0; i < nodes_; ++i) add_device(DeviceKind::kNic, i);

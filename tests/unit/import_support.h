@@ -22,7 +22,7 @@ inline std::vector<std::string> told(const Imported& found) {
       const std::string& name = found.rails.names()[static_cast<std::size_t>(rail)];
       return found.hosts.names()[static_cast<std::size_t>(host)] + (name.empty() ? "" : " ") + name;
     };
-    const ImportedKind& kind = found.kinds[static_cast<std::size_t>(reading.kind)];
+    const ImportedKind& kind = found.kinds[static_cast<std::size_t>(reading.test)];
     std::string text = fmt::format("{} > {} {} {} = ", end(reading.from, reading.from_rail),
                                    end(reading.to, reading.to_rail), kind.test, kind.size_bytes);
     if (reading.outcome == Outcome::kMeasured) {

@@ -24,7 +24,7 @@ inline constexpr float kRate = 10e9F;
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
 
-inline Pair ordered(const Meeting& meeting) { return std::minmax(meeting.first, meeting.second); }
+inline Pair ordered(const fabricbench::Pair& meeting) { return std::minmax(meeting.first, meeting.second); }
 
 /// Hosts whose readings are what `share` says, and none with dead ones.
 struct PlannedFabric {
@@ -35,7 +35,7 @@ struct PlannedFabric {
     return 1.0;
   };
 
-  void measure(const PlannedRound& round, const Meeting& meeting, Sweep& sweep) const {
+  void measure(const PlannedRound& round, const fabricbench::Pair& meeting, Sweep& sweep) const {
     for (const auto& [from, to] :
          {std::pair(meeting.first, meeting.second), std::pair(meeting.second, meeting.first)}) {
       Reading reading{from, to};
@@ -49,14 +49,14 @@ struct PlannedFabric {
     }
   }
   void measure(const PlannedRound& round, Sweep& sweep) const {
-    for (const Meeting& meeting : round.meetings) measure(round, meeting, sweep);
+    for (const fabricbench::Pair& meeting : round.meetings) measure(round, meeting, sweep);
   }
 };
 
 inline Sweep sweep_of(int hosts) {
   Sweep sweep;
   for (int host = 0; host < hosts; ++host) sweep.hosts.push_back(fmt::format("n{:02}", host));
-  sweep.kinds = {"test"};
+  sweep.tests = {"test"};
   return sweep;
 }
 
@@ -113,7 +113,7 @@ inline std::vector<PlannedRound> run(
       return rounds;
     }
     std::set<std::int32_t> engaged;
-    for (const Meeting& meeting : round.meetings) {
+    for (const fabricbench::Pair& meeting : round.meetings) {
       EXPECT_TRUE(engaged.insert(meeting.first).second) << round.why;
       EXPECT_TRUE(engaged.insert(meeting.second).second) << round.why;
     }
@@ -128,7 +128,7 @@ inline std::vector<PlannedRound> run(
 inline std::map<Pair, int> meetings_of(const std::vector<PlannedRound>& rounds) {
   std::map<Pair, int> meetings;
   for (const PlannedRound& round : rounds) {
-    for (const Meeting& meeting : round.meetings) ++meetings[ordered(meeting)];
+    for (const fabricbench::Pair& meeting : round.meetings) ++meetings[ordered(meeting)];
   }
   return meetings;
 }
@@ -136,8 +136,9 @@ inline std::map<Pair, int> meetings_of(const std::vector<PlannedRound>& rounds) 
 inline std::vector<PlannedRound> rounds_with(const std::vector<PlannedRound>& rounds, std::int32_t host) {
   std::vector<PlannedRound> found;
   std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(found), [&](const PlannedRound& round) {
-    return std::any_of(round.meetings.begin(), round.meetings.end(),
-                       [&](const Meeting& meeting) { return meeting.first == host || meeting.second == host; });
+    return std::any_of(round.meetings.begin(), round.meetings.end(), [&](const fabricbench::Pair& meeting) {
+      return meeting.first == host || meeting.second == host;
+    });
   });
   return found;
 }

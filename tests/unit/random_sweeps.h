@@ -59,7 +59,7 @@ class RandomSweep {
     if (rails > 1) sweep_.rails.clear();
     for (int rail = 0; rail < rails && rails > 1; ++rail) sweep_.rails.push_back(fmt::format("r{}", rail));
     for (int kind = 0; kind < kinds; ++kind) {
-      sweep_.kinds.push_back(fmt::format("k{}", kind));
+      sweep_.tests.push_back(fmt::format("k{}", kind));
       rates_.push_back(between(1e9, 50e9));
       both_ways_.push_back(chance(0.2));
     }
@@ -95,7 +95,7 @@ class RandomSweep {
     fault.since = chance(0.2) ? among(0, 10) : 0;
     fault.share = chance(0.2) ? between(0.1, 0.8) : 1;
     if (sweep_.rails.size() > 1 && chance(0.5)) fault.rail = among(0, static_cast<int>(sweep_.rails.size()) - 1);
-    if (sweep_.kinds.size() > 1 && chance(0.4)) fault.kind = among(0, 1);
+    if (sweep_.tests.size() > 1 && chance(0.4)) fault.kind = among(0, 1);
     const int what = among(0, 9);
     if (what == 0 && !leaf_of_.empty()) {
       fault.leaf = leaf_of_[static_cast<std::size_t>(among(0, hosts_ - 1))];
@@ -114,7 +114,7 @@ class RandomSweep {
     const int from = turned ? reading.to : reading.from;
     const int to = turned ? reading.from : reading.to;
     const int rail = turned ? reading.to_rail : reading.from_rail;
-    if (fault.kind >= 0 && fault.kind != reading.kind) return false;
+    if (fault.kind >= 0 && fault.kind != reading.test) return false;
     if (reading.round < fault.since) return false;
     if (fault.rail >= 0 && fault.rail != rail) return false;
     if (fault.leaf >= 0) return leaf_of(from) == fault.leaf && leaf_of(to) != fault.leaf;
@@ -135,7 +135,7 @@ class RandomSweep {
     reading.to = to;
     reading.from_rail = static_cast<std::int16_t>(from_rail);
     reading.to_rail = static_cast<std::int16_t>(to_rail);
-    reading.kind = static_cast<std::int16_t>(kind);
+    reading.test = static_cast<std::int16_t>(kind);
     reading.round = round_;
     reading.concurrent = concurrent;
     reading.both_ways = both_ways_[static_cast<std::size_t>(kind)];
@@ -154,8 +154,8 @@ class RandomSweep {
   }
 
   void measure_pair(int a, int b, int concurrent) {
-    for (int kind = 0; kind < static_cast<int>(sweep_.kinds.size()); ++kind) {
-      if (sweep_.kinds.size() > 1 && chance(0.2)) continue;
+    for (int kind = 0; kind < static_cast<int>(sweep_.tests.size()); ++kind) {
+      if (sweep_.tests.size() > 1 && chance(0.2)) continue;
       for (int rail = 0; rail < static_cast<int>(sweep_.rails.size()); ++rail) {
         const int other = chance(0.95) ? rail : among(0, static_cast<int>(sweep_.rails.size()) - 1);
         measure(a, b, rail, other, kind, concurrent);
@@ -180,7 +180,7 @@ class RandomSweep {
   void measure_again_alone() {
     std::vector<std::pair<int, int>> pairs;
     for (const Reading& reading : sweep_.readings) {
-      const bool slow = reading.rate < 0.9 * rates_[static_cast<std::size_t>(reading.kind)];
+      const bool slow = reading.rate < 0.9 * rates_[static_cast<std::size_t>(reading.test)];
       if (slow ? chance(0.2) : chance(0.02)) pairs.emplace_back(reading.from, reading.to);
     }
     std::shuffle(pairs.begin(), pairs.end(), random_);

@@ -50,7 +50,7 @@ class Recount {
     for (std::size_t i = 0; i < sweep_.readings.size(); ++i) {
       const Reading& reading = sweep_.readings[i];
       if (reading.outcome == Outcome::kNotTried) continue;
-      if (!about.kinds.empty() && !about.kinds.contains(reading.kind)) continue;
+      if (!about.kinds.empty() && !about.kinds.contains(reading.test)) continue;
       for (const bool sends : {true, false}) {
         const std::int32_t host = sends ? reading.from : reading.to;
         if (host != about.host) continue;
@@ -153,7 +153,7 @@ class Recount {
     for (const Seen& one : seen(about)) {
       if (one.failed()) continue;
       const bool sends = one.reading->from == about.host && !one.reading->both_ways;
-      shares[{one.other, one.other_rail, one.rail, one.reading->kind, sends}].push_back(one.share);
+      shares[{one.other, one.other_rail, one.rail, one.reading->test, sends}].push_back(one.share);
     }
     std::map<EndpointLevel, double> levels;
     for (const auto& [key, values] : shares) levels[key] = median(values);

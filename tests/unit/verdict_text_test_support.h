@@ -19,7 +19,7 @@ using Texts = std::vector<std::string>;
 inline Sweep example_sweep() {
   Sweep sweep;
   for (int host = 1; host <= 8; ++host) sweep.hosts.push_back(fmt::format("node{:02}", host));
-  sweep.kinds = {"rdma_write_bw 1 MiB"};
+  sweep.tests = {"rdma_write_bw 1 MiB"};
   for (std::int32_t from = 0; from < 8; ++from) {
     for (std::int32_t to = 0; to < 8; ++to) {
       if (from == to) continue;

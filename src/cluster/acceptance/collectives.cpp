@@ -103,10 +103,10 @@ void add_sent(baseline::DeviceBytes& sent, const JobRecords& records, const std:
 }
 
 /// The devices that carried what a host sent; empty: it sent too little.
-std::string carriers_of(const std::map<std::string, double>& devices) {
+std::string used_nics_of(const std::map<std::string, double>& devices) {
   double all = 0;
   for (const auto& [device, bytes] : devices) all += bytes;
-  return all < kLeastBytes ? "" : fmt::format("{}", fmt::join(baseline::carriers_on(devices), ", "));
+  return all < kLeastBytes ? "" : fmt::format("{}", fmt::join(baseline::used_nics_on(devices), ", "));
 }
 
 /// The lines of a program's records, without epochs, of which rows have the medians.
@@ -135,7 +135,7 @@ JudgedJob judge_job(const EndedJob& job) {
   }
 }
 
-OddCarriers odd_carriers(const RunFolder& folder) {
+UnusualNics unusual_nics(const RunFolder& folder) {
   baseline::DeviceBytes sent;
   for (const AcceptanceStep* const step : folder.of_stage(Stage::kCollectives)) {
     add_sent(sent, folder.records_of(*step), step->hosts);
@@ -143,12 +143,12 @@ OddCarriers odd_carriers(const RunFolder& folder) {
   std::map<std::string, std::string> found;                 // by host
   std::map<std::string, std::set<std::string>> by_devices;  // hosts
   for (const auto& [host, devices] : sent) {
-    const std::string carriers = carriers_of(devices);
-    if (carriers.empty()) continue;
-    found[host] = carriers;
-    by_devices[carriers].insert(host);
+    const std::string used_nics = used_nics_of(devices);
+    if (used_nics.empty()) continue;
+    found[host] = used_nics;
+    by_devices[used_nics].insert(host);
   }
-  OddCarriers odd;
+  UnusualNics odd;
   if (by_devices.size() < 2) return odd;
   const auto& [usual, most] = *std::max_element(by_devices.begin(), by_devices.end(), [](const auto& a, const auto& b) {
     return a.second.size() < b.second.size();

@@ -29,11 +29,11 @@ struct JudgedJob {
 
 /// Hosts whose data went over other network devices than those of most others, by host; and a difference of which no
 /// host is the exception.
-struct OddCarriers {
+struct UnusualNics {
   std::map<std::string, std::string> of_hosts;
   std::string split;
 };
 /// By all collectives between hosts.
-[[nodiscard]] OddCarriers odd_carriers(const RunFolder& folder);
+[[nodiscard]] UnusualNics unusual_nics(const RunFolder& folder);
 
 }  // namespace fabricbench::acceptance

@@ -42,8 +42,8 @@ class Judge {
   RunVerdict judge() {
     for (const Finding& finding : plan_.findings()) add_finding(finding.what.text, finding.what.in_short);
     made_.open = compared_.split();
-    if (!has(plan_.settings().allowed, "carried_by")) carriers_ = odd_carriers(plan_.folder());
-    if (!carriers_.split.empty()) made_.open.push_back(carriers_.split);
+    if (!has(plan_.settings().allowed, "carried_by")) used_nics_ = unusual_nics(plan_.folder());
+    if (!used_nics_.split.empty()) made_.open.push_back(used_nics_.split);
     judge_collectives();
     for (const std::string& host : plan_.folder().hosts()) judge_host(host);
     judge_sweeps();
@@ -81,7 +81,7 @@ class Judge {
       made_.drain.add(host, fmt::format("{}{}", state, alone->reason.empty() ? "failed alone" : alone->reason));
     } else if (blamed != nullptr) {
       made_.drain.add(host, *blamed);
-    } else if (const auto odd = carriers_.of_hosts.find(host); odd != carriers_.of_hosts.end()) {
+    } else if (const auto odd = used_nics_.of_hosts.find(host); odd != used_nics_.of_hosts.end()) {
       made_.drain.add(host, odd->second);
     } else if (std::string why = why_undecided(host, alone, sweep); !why.empty()) {
       made_.undecided.add(host, why);
@@ -220,7 +220,7 @@ class Judge {
   HostComparison compared_;
   const Plan& plan_;
   std::map<std::string, Sweep> deciding_;
-  OddCarriers carriers_;
+  UnusualNics used_nics_;
   std::map<std::string, std::string> suspects_;
   std::vector<std::string> in_short_;  // of the findings
   RunVerdict made_;

@@ -26,7 +26,7 @@ struct LogStratum {
 };
 
 LogStratum stratum_of(const Imported& found, const Reading& reading) {
-  const ImportedKind& kind = found.kinds[static_cast<std::size_t>(reading.kind)];
+  const ImportedKind& kind = found.kinds[static_cast<std::size_t>(reading.test)];
   const auto rail = [&](std::int16_t place) { return found.rails.names()[static_cast<std::size_t>(place)]; };
   return {kind.test, kind.size_bytes, rail(reading.from_rail), rail(reading.to_rail), reading.both_ways};
 }

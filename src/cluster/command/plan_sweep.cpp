@@ -95,7 +95,7 @@ std::vector<std::string> hosts_of(const PlanOptions& options) {
 void print_round(const Sweep& sweep, const PlannedRound& round) {
   std::string text = fmt::format("# {}\n", printable(round.why));
   if (round.rounds_left > 0) text += fmt::format("# rounds left: {}\n", round.rounds_left);
-  for (const Meeting& meeting : round.meetings) {
+  for (const Pair& meeting : round.meetings) {
     text += fmt::format("{}\t{}\t{}\t{}\n", round.number, round.meetings.size(),
                         sweep.hosts[static_cast<std::size_t>(meeting.first)],
                         sweep.hosts[static_cast<std::size_t>(meeting.second)]);

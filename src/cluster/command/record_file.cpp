@@ -293,7 +293,7 @@ Reading RecordReader::reading_of(const RecordedReading& record) {
   reading.to = number_of_host(record.to_end.host);
   reading.from_rail = rail_of(record.from_end.rail, record.from);
   reading.to_rail = rail_of(record.to_end.rail, record.to);
-  reading.kind = kind_of(record);
+  reading.test = kind_of(record);
   reading.both_ways = record.both_ways;
   reading.round = count_in(record.round, "round");
   reading.concurrent = count_in(record.concurrent, "concurrent");
@@ -335,11 +335,11 @@ std::int16_t RecordReader::kind_of(const RecordedReading& record) {
   const std::string_view test = test_of(record);
   const std::int64_t size = record.size.value_or(-1);
   const std::int32_t kind = kinds_.number_of(fmt::format("{} {}", size, test));
-  if (std::cmp_less(kind, sweep_.kinds.size())) return static_cast<std::int16_t>(kind);
+  if (std::cmp_less(kind, sweep_.tests.size())) return static_cast<std::int16_t>(kind);
   if (std::cmp_equal(kind, kMostNames)) throw std::invalid_argument(fmt::format("more than {} kinds", kMostNames));
   std::string name = test.empty() ? "unnamed test" : std::string(test);
   if (size >= 0) name += ' ' + readable_bytes(static_cast<Bytes>(size));
-  sweep_.kinds.push_back(std::move(name));
+  sweep_.tests.push_back(std::move(name));
   return static_cast<std::int16_t>(kind);
 }
 

@@ -214,7 +214,7 @@ std::int64_t join(std::vector<RecordedRun>& runs, std::size_t given, Sweep& swee
   std::stable_sort(runs.begin(), runs.end(), is_earlier);
   Renumbering hosts(sweep.hosts.size());
   for (std::size_t host = 0; host < given; ++host) hosts.number_of(static_cast<std::int32_t>(host));
-  Renumbering kinds(sweep.kinds.size());
+  Renumbering kinds(sweep.tests.size());
   Rounds rounds;
   KeptReasons reasons;
   for (RecordedRun& run : runs) {
@@ -222,13 +222,13 @@ std::int64_t join(std::vector<RecordedRun>& runs, std::size_t given, Sweep& swee
     for (Reading& reading : run.part.readings) {
       reading.from = hosts.number_of(reading.from);
       reading.to = hosts.number_of(reading.to);
-      reading.kind = static_cast<std::int16_t>(kinds.number_of(reading.kind));
+      reading.test = static_cast<std::int16_t>(kinds.number_of(reading.test));
     }
     rounds.number(run);
     append(run, reasons, sweep);
   }
   hosts.apply(sweep.hosts);
-  kinds.apply(sweep.kinds);
+  kinds.apply(sweep.tests);
   renumber_routes(sweep);
   return dropped;
 }

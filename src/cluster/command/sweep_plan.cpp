@@ -53,10 +53,10 @@ PlannedRound next_round(const PlanRequest& request, const Sweep& sweep) {
 }
 
 void print_readings(const Sweep& sweep, std::FILE* file) {
-  if (sweep.kinds.size() > 1) {
+  if (sweep.tests.size() > 1) {
     throw UsageError(
         fmt::format("the records have {} tests, among them {} and {}; a sweep can continue with one test only",
-                    sweep.kinds.size(), sweep.kinds[0], sweep.kinds[1]));
+                    sweep.tests.size(), sweep.tests[0], sweep.tests[1]));
   }
   std::string text;
   for (const std::string& host : sweep.hosts) text += fmt::format("host\t{}\n", host);

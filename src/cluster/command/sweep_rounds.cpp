@@ -121,7 +121,7 @@ class SweepOfPairs {
 
 std::vector<PairJob> pairs_of(const PlannedRound& round, const Sweep& sweep) {
   std::vector<PairJob> pairs;
-  for (const Meeting& meeting : round.meetings) {
+  for (const Pair& meeting : round.meetings) {
     pairs.push_back({.hosts = {sweep.hosts[static_cast<std::size_t>(meeting.first)],
                                sweep.hosts[static_cast<std::size_t>(meeting.second)]},
                      .rail = "",

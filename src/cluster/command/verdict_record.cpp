@@ -63,7 +63,7 @@ QuestionRecord record_of(const Sweep& sweep, const FollowUp& follow_up) {
 
 StratumRecord record_of(const Sweep& sweep, const Verdict& verdict, const Stratum& stratum) {
   StratumRecord record;
-  record.measured = named_in(sweep.kinds, stratum.kind);
+  record.measured = named_in(sweep.tests, stratum.test);
   record.from_rail = named_in(sweep.rails, stratum.from_rail);
   record.to_rail = named_in(sweep.rails, stratum.to_rail);
   record.both_ways = stratum.both_ways;
@@ -89,9 +89,8 @@ GroupingRecord record_of(const Sweep& sweep, const Grouping& grouping) {
 std::optional<std::vector<HostKindRecord>> kinds_of(const Sweep& sweep, const Verdict& verdict) {
   if (!verdict.kinds) return std::nullopt;
   const auto& kinds = *verdict.kinds;
-  return std::vector<HostKindRecord>{
-      {set_of(sweep.names_of(kinds.fast)), "faster", kinds.fast_rate, kinds.direction},
-      {set_of(sweep.names_of(kinds.slow)), "slower", kinds.slow_rate, kinds.direction}};
+  return std::vector<HostKindRecord>{{set_of(sweep.names_of(kinds.fast)), "faster", kinds.fast_rate, kinds.direction},
+                                     {set_of(sweep.names_of(kinds.slow)), "slower", kinds.slow_rate, kinds.direction}};
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ Reading Imported::between(std::string_view from, std::string_view to, const Impo
   Reading reading;
   reading.from = hosts.number_of(as_host_name(from));
   reading.to = hosts.number_of(as_host_name(to));
-  reading.kind = kind_of(kind);
+  reading.test = kind_of(kind);
   reading.concurrent = 0;
   return reading;
 }
@@ -71,7 +71,7 @@ void Imported::add_failed(Reading reading, std::string reason) {
 
 void Imported::add_failed_run(const Reading& reading, std::string reason) {
   const auto test_of = [&](const Reading& one) -> const std::string& {
-    return kinds[static_cast<std::size_t>(one.kind)].test;
+    return kinds[static_cast<std::size_t>(one.test)].test;
   };
   const bool was_repeated = std::ranges::any_of(readings, [&](const Reading& other) {
     const bool same_test = test_of(reading).empty() || test_of(reading) == test_of(other);

@@ -98,7 +98,7 @@ struct Iperf2Run {
   std::map<std::string, Iperf2Stream, std::less<>> streams;  ///< by number, `*5` for what comes back on 5
   bool has_sum = false;
   bool udp = false;
-  ToolRun way;  ///< what all directions have in common
+  ToolRun direction;  ///< what all directions have in common
 };
 
 /// The number behind one of the words `port`.
@@ -131,7 +131,7 @@ class Iperf2Reader {
     } else if (line.starts_with('[') && has(line, " connected with ")) {
       connect(lines, line);
     } else if (has(line, "did not receive ack of last datagram")) {
-      run_.way.failure = one_line(line);
+      run_.direction.failure = one_line(line);
     } else if (const auto row = iperf_row_in(line)) {
       take_row(lines, *row);
     }
@@ -142,7 +142,7 @@ class Iperf2Reader {
     finish();
     run_ = {};
     run_.udp = udp;
-    run_.way.begin = lines.begin();
+    run_.direction.begin = lines.begin();
   }
 
   /// `[  3] local 10.0.0.5 port 54321 connected with 10.0.0.6 port 5001 (full-duplex)`. What comes in to a server is
@@ -160,7 +160,7 @@ class Iperf2Reader {
   }
 
   void take_row(const TextLines& lines, const IperfRow& row) {
-    run_.way.behind_rows = lines.end();
+    run_.direction.behind_rows = lines.end();
     if (row.stream.starts_with("SUM")) {
       run_.has_sum = true;
       return;
@@ -181,7 +181,7 @@ class Iperf2Reader {
 
   /// Adds the directions of which all streams have a figure.
   void finish() {
-    if (any_connection_) run_.way.test = run_.udp ? "iperf2_udp" : "iperf2";
+    if (any_connection_) run_.direction.test = run_.udp ? "iperf2_udp" : "iperf2";
     const std::size_t before = runs_.size();
     for (const bool from_server : {true, false}) {
       SizeRow sum{ImportedKind::kNoSize, 0, 0, ""};
@@ -196,12 +196,12 @@ class Iperf2Reader {
       const std::size_t expected = run_.connections[from_server ? 1 : 0];
       const bool is_cut = streams < expected || (streams > std::max<std::size_t>(expected, 1) && !run_.has_sum);
       if (streams == 0 || is_cut) continue;
-      run_.way.backwards = from_server;
-      run_.way.rows = {sum};
+      run_.direction.backwards = from_server;
+      run_.direction.rows = {sum};
       if (runs_.size() > before) runs_.back().has_ended = true;  // the text belongs to the last one
-      runs_.push_back(run_.way);
+      runs_.push_back(run_.direction);
     }
-    if (runs_.size() == before) runs_.push_back(std::move(run_.way));
+    if (runs_.size() == before) runs_.push_back(std::move(run_.direction));
   }
 
   const ImportSource& source_;
@@ -221,7 +221,7 @@ struct Iperf3Figure {
 };
 
 /// One direction of a run.
-struct Iperf3Way {
+struct Iperf3Direction {
   std::optional<Iperf3Figure> figure;
   std::set<std::string, std::less<>> streams;  ///< those with a figure
 
@@ -234,21 +234,21 @@ struct Iperf3Way {
 
 /// What a run has printed.
 struct Iperf3Run {
-  Iperf3Way from_client;
-  Iperf3Way from_server;
+  Iperf3Direction from_client;
+  Iperf3Direction from_server;
   bool udp = false;
   bool of_server = false;        ///< the server printed it, which knows its own end only
   bool server_sends = false;     ///< of text without roles
   bool was_interrupted = false;  ///< so that the other end has told nothing
   std::size_t connections = 0;
-  std::size_t ways = 1;
-  ToolRun way;  ///< what both directions have in common
+  std::size_t directions = 1;
+  ToolRun direction;  ///< what both directions have in common
 
   [[nodiscard]] bool has_figures() const { return from_client.figure || from_server.figure; }
 };
 
 /// With another client, so that it tells nothing of the pair.
-bool was_busy(const Iperf3Run& run) { return has(run.way.failure, "server is busy"); }
+bool was_busy(const Iperf3Run& run) { return has(run.direction.failure, "server is busy"); }
 
 /// Adds a figure, but for the 0 of an end that told nothing.
 void take_figure(Iperf3Run& run, bool from_server, std::string_view stream, const Iperf3Figure& figure) {
@@ -269,27 +269,27 @@ class Iperf3TextReader {
   void take(const TextLines& lines, std::string_view line) {
     of_other_end_ |= line.starts_with("Server output:");
     if (line.starts_with("iperf Done.")) {
-      run_.way.has_ended = true;
+      run_.direction.has_ended = true;
       of_other_end_ = false;
     }
     if (of_other_end_) return;
     if (line.starts_with("Connecting to host") || line.starts_with("Accepted connection from")) begin_run(lines, line);
-    const bool is_first = run_.way.failure.empty() || was_busy(run_);
-    if (line.starts_with("iperf3: error") && is_first) run_.way.failure = one_line(line);
+    const bool is_first = run_.direction.failure.empty() || was_busy(run_);
+    if (line.starts_with("iperf3: error") && is_first) run_.direction.failure = one_line(line);
     if (has(line, " connected to ")) ++run_.connections;
     run_.server_sends |= line.starts_with("Reverse mode");
     if (line.starts_with("[ ID]")) take_title(line);
     take_row(lines, line);
-    if (!lines.is_whole() && line.starts_with('[')) run_.way.cut_line = lines.number();
+    if (!lines.is_whole() && line.starts_with('[')) run_.direction.cut_line = lines.number();
     // Between intervals there is such a line as well, but no title.
     if (!line.starts_with("Test Complete")) behind_separator_ = line.starts_with("- - - -");
   }
 
   void begin_run(const TextLines& lines, std::string_view line) {
     // An attempt that met a busy server has printed nothing else.
-    if (run_.connections > 0 || run_.has_figures() || !run_.way.failure.empty()) {
+    if (run_.connections > 0 || run_.has_figures() || !run_.direction.failure.empty()) {
       runs_.push_back(std::exchange(run_, {}));
-      run_.way.begin = lines.begin();
+      run_.direction.begin = lines.begin();
     }
     run_.of_server = line.starts_with("Accepted");
     run_.was_interrupted = interrupted_;
@@ -298,7 +298,7 @@ class Iperf3TextReader {
 
   void take_title(std::string_view line) {
     run_.udp |= has(line, "Datagrams");
-    if (has(line, "[Role]")) run_.ways = 2;
+    if (has(line, "[Role]")) run_.directions = 2;
     run_.server_sends |= run_.of_server && has_any(line, {"Cwnd", " Total Datagrams"}) && !has(line, "Jitter");
     in_summary_ |= behind_separator_;
   }
@@ -313,7 +313,7 @@ class Iperf3TextReader {
     if (of_old_udp) figure.rate *= 1 - lost_share_in(row->rest);
     const bool from_server = row->role.empty() ? run_.server_sends : row->role == "RX-C" || row->role == "TX-S";
     take_figure(run_, from_server, row->stream, figure);
-    run_.way.behind_rows = lines.end();
+    run_.direction.behind_rows = lines.end();
   }
 
   /// Of `0.068 ms  10/159 (6.3%)`.
@@ -365,14 +365,14 @@ class Iperf3JsonReader {
     const json event = root.value("event", json());
     const bool behind_events = std::exchange(is_stream_, event.is_string());
     if (event.is_null() && behind_events) return;  // --json-stream-full-output repeats them
-    if (event.is_null() || event == "start" || runs_.empty()) runs_.emplace_back().way.begin = begin_;
+    if (event.is_null() || event == "start" || runs_.empty()) runs_.emplace_back().direction.begin = begin_;
     Iperf3Run& run = runs_.back();
-    run.way.behind_rows = begin_ + document.text.size();
+    run.direction.behind_rows = begin_ + document.text.size();
     take_start(run, root.value(event.is_null() ? "start" : "data", json::object()));
     const json error = event == "error" ? root.value("data", json()) : root.value("error", json());
-    if (error.is_string()) run.way.failure = one_line(error.get<std::string>());
-    run.was_interrupted = has(run.way.failure, "interrupt");
-    run.way.has_ended |= event.is_null() || event == "end";
+    if (error.is_string()) run.direction.failure = one_line(error.get<std::string>());
+    run.was_interrupted = has(run.direction.failure, "interrupt");
+    run.direction.has_ended |= event.is_null() || event == "end";
     if (event.is_null() || event == "end") take_sums(run, sums);
   }
 
@@ -426,20 +426,22 @@ class Iperf3JsonReader {
 
 /// The directions of a run that are known as a whole: without the sum of several streams it is cut off.
 void add_ways(std::vector<ToolRun>& all, const Iperf3Run& run, Imported& found) {
-  const bool of_iperf3 = run.has_figures() || run.connections > 0 || run.way.has_ended || !run.way.failure.empty();
-  ToolRun next = run.way;
+  const bool of_iperf3 =
+      run.has_figures() || run.connections > 0 || run.direction.has_ended || !run.direction.failure.empty();
+  ToolRun next = run.direction;
   next.test = run.udp ? "iperf3_udp" : of_iperf3 ? "iperf3" : "";
   const std::size_t before = all.size();
   for (const bool from_server : {true, false}) {
-    const Iperf3Way& way = from_server ? run.from_server : run.from_client;
-    const std::size_t streams = std::max(way.streams.size(), run.connections / run.ways);
-    const bool is_whole = way.figure && (way.figure->of_all_streams || streams <= 1);
-    if (!is_whole || (run.udp && !way.figure->of_receiver)) continue;  // who sends datagrams does not know what arrives
-    if (!way.figure->of_receiver && !run.of_server) {
-      found.note(way.figure->line, "the log has no figure of the receiver, so the figure of the sender counts");
+    const Iperf3Direction& direction = from_server ? run.from_server : run.from_client;
+    const std::size_t streams = std::max(direction.streams.size(), run.connections / run.directions);
+    const bool is_whole = direction.figure && (direction.figure->of_all_streams || streams <= 1);
+    if (!is_whole || (run.udp && !direction.figure->of_receiver))
+      continue;  // who sends datagrams does not know what arrives
+    if (!direction.figure->of_receiver && !run.of_server) {
+      found.note(direction.figure->line, "the log has no figure of the receiver, so the figure of the sender counts");
     }
     next.backwards = from_server;
-    next.rows = {{ImportedKind::kNoSize, way.figure->line, way.figure->rate, ""}};
+    next.rows = {{ImportedKind::kNoSize, direction.figure->line, direction.figure->rate, ""}};
     if (all.size() > before) all.back().has_ended = true;  // the text belongs to the last one
     all.push_back(next);
   }
@@ -455,13 +457,13 @@ Imported read_iperf3(const ImportSource& source) {
   const bool has_titles = source.text.starts_with("[ ID]") || has(source.text, "\n[ ID]");
   const bool is_json = !has_titles && has_any(source.text, {"\"start\"", "\"end\"", "\"event\""});
   const auto runs = is_json ? Iperf3JsonReader(found).read(source.text) : Iperf3TextReader().read(source.text);
-  std::vector<ToolRun> ways;
+  std::vector<ToolRun> directions;
   for (const Iperf3Run& run : runs) {
     found.of_server |= run.of_server;
-    add_ways(ways, run, found);
+    add_ways(directions, run, found);
   }
-  if (ways.empty() && !runs.empty()) found.note(0, runs.back().way.failure);
-  add_runs(found, source, ways);
+  if (directions.empty() && !runs.empty()) found.note(0, runs.back().direction.failure);
+  add_runs(found, source, directions);
   return found;
 }
 

@@ -36,7 +36,7 @@ struct Reading {
   std::int32_t to = 0;
   std::int16_t from_rail = 0;  ///< by its place in Sweep::rails: the sender's NIC or GPU
   std::int16_t to_rail = 0;
-  std::int16_t kind = 0;  ///< by its place in Sweep::kinds: only figures of one kind are comparable
+  std::int16_t test = 0;  ///< by its place in Sweep::tests: only figures of one test are comparable
   Outcome outcome = Outcome::kMeasured;
   bool small_pass = false;      ///< it failed, though messages of a few bytes arrived
   bool both_ways = false;       ///< the bandwidth is of both directions together, which cannot be told apart
@@ -51,7 +51,7 @@ using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;
 /// That of a reading, or of a Stratum.
 template <typename Readings>
 [[nodiscard]] Setting setting_of(const Readings& readings) {
-  return {readings.kind, readings.from_rail, readings.to_rail, readings.both_ways};
+  return {readings.test, readings.from_rail, readings.to_rail, readings.both_ways};
 }
 
 /// One direction of a pair, sender and receiver, in one setting.
@@ -100,7 +100,7 @@ struct Sweep {
   static constexpr std::int32_t kNoLeaf = -1;
   std::vector<std::string> hosts;
   std::vector<std::string> rails{""};  ///< one without a name where there is only one
-  std::vector<std::string> kinds;      ///< test and message size, such as `send_recv_bibw 4 MiB`
+  std::vector<std::string> tests;      ///< test and message size, such as `send_recv_bibw 4 MiB`
   std::vector<std::string> leaves;     ///< leaf switches or racks
   std::vector<std::int32_t> leaf_of;   ///< by host, its place in `leaves`, or kNoLeaf; empty: nothing is known
   std::vector<Reading> readings;       ///< in the order in which they were taken

@@ -92,8 +92,8 @@ struct Finding {
   bool has_worked = false;  ///< of something dead: it has worked before
   /// Of kDead: partners that work with others. Of a dead kRail: hosts that work over other rails.
   std::int64_t working_partners = 0;
-  /// Places in Sweep::kinds: the kinds of readings in which it shows; empty: all kinds.
-  std::vector<std::int16_t> kinds;
+  /// Places in Sweep::tests: the tests in which it shows; empty: all.
+  std::vector<std::int16_t> tests;
   /// The probability of such a finding by chance, anywhere in the sweep (with Bonferroni's correction); at most 1.
   double false_alarm = 1;
   bool confirmed = false;  ///< it was slow or failed again in a later round, as the only pair
@@ -132,11 +132,11 @@ inline constexpr double kMuchNoise = 0.08;
 struct Stratum {
   /// A centre from fewer pairs is not trusted.
   static constexpr std::int32_t kPairsOfNorm = 3;
-  std::int16_t kind = 0;
+  std::int16_t test = 0;
   std::int16_t from_rail = 0;
   std::int16_t to_rail = 0;
   bool both_ways = false;
-  /// Distance between the hosts, in levels of nearness (Structure::distance); 0 if there are no levels.
+  /// Distance between the hosts, in levels (Structure::distance); 0 if there are no levels.
   std::int32_t distance = 0;
   bool slow_kind = false;  ///< one host or both are of the slower kind (Verdict::kinds)
   std::int64_t readings = 0;
@@ -161,7 +161,7 @@ struct Grouping {
 
 /// Two kinds of hosts: half of the hosts or more are slower with all partners, perhaps in one direction only. Readings
 /// cannot tell which kind is healthy.
-struct Kinds {
+struct HostKinds {
   std::vector<std::int32_t> fast;
   std::vector<std::int32_t> slow;
   double fast_rate = 0;  ///< bytes per second, median
@@ -213,7 +213,7 @@ struct Verdict {
   std::vector<float> usual;  ///< by place in Sweep::readings: rate of a healthy reading at its time, in bytes per
                              ///< second; 0: it has no rate
   std::vector<Grouping> groupings;  ///< the finest first
-  std::optional<Kinds> kinds;
+  std::optional<HostKinds> kinds;
   /// Groups in the readings that contradict the locality: hosts of one of its groups are in two of these.
   std::optional<Grouping> contradiction;
   /// Hosts of a small group, or of none, whose rate with all others is that between groups. Either they are far from

@@ -64,14 +64,14 @@ std::vector<const host::NetworkDevice*> ports_like(const host::NetworkDevice& on
   return alike;
 }
 
-/// Of one host. `carriers`: the names of the devices that carried data.
+/// Of one host. `used_nics`: the names of the devices that carried data.
 class RateOfHost {
  public:
   RateOfHost(const Context& context, const HostFacts& host, double line_rate)
       : context_(context), host_(host), line_rate_(line_rate) {}
 
-  [[nodiscard]] LinkRate of(const baseline::Carriers& carriers) {
-    for (const std::string& name : carriers) {
+  [[nodiscard]] LinkRate of(const baseline::UsedNics& used_nics) {
+    for (const std::string& name : used_nics) {
       const host::NetworkDevice* device = find_device(host_, name);
       if (device == nullptr) return {.words = fmt::format("{} has no device '{}'", host_.name, name)};
       if (context_.backend == "nccl" && is_rdma_port(*device)) {
@@ -310,7 +310,7 @@ LinkRate nic_rate(const Context& context, const baseline::DeviceBytes& bytes, do
   for (const auto& [name, devices] : bytes) {
     const HostFacts* host = find_host(context, name);
     if (host == nullptr) return {.words = fmt::format("the NICs of {} are unknown", name)};
-    LinkRate rate = RateOfHost(context, *host, line_rate).of(baseline::carriers_on(devices));
+    LinkRate rate = RateOfHost(context, *host, line_rate).of(baseline::used_nics_on(devices));
     if (rate.line <= 0) return rate;
     if (slowest.line <= 0 || rate.payload < slowest.payload) slowest = std::move(rate);
   }

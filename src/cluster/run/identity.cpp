@@ -119,7 +119,7 @@ std::string words_of(const host::NetworkDevice& device) {
 }
 
 /// All RDMA ports, and the interfaces that carried data: the others serve containers, or are not used.
-void add_network(record::Texts& identity, const Context& context, const Carriers& carriers) {
+void add_network(record::Texts& identity, const Context& context, const UsedNics& used_nics) {
   std::vector<std::string> ports;
   std::vector<std::string> interfaces;
   std::vector<std::string> firmware;
@@ -127,7 +127,7 @@ void add_network(record::Texts& identity, const Context& context, const Carriers
     for (host::NetworkDevice device : host.network_devices) {
       if (device.name.find(':') != std::string::npos) {
         ports.push_back(words_of(device));
-      } else if (carriers.contains(device.name)) {
+      } else if (used_nics.contains(device.name)) {
         if (!device.firmware.empty()) firmware.push_back(std::exchange(device.firmware, ""));
         interfaces.push_back(words_of(device));
       }
@@ -154,23 +154,23 @@ void count_bytes(const std::vector<NicBytes>& nics, DeviceBytes& bytes) {
   }
 }
 
-Carriers carriers_on(const std::map<std::string, double>& devices) {
+UsedNics used_nics_on(const std::map<std::string, double>& devices) {
   constexpr double kLeastShare = 0.2;
   double most = 0;
   for (const auto& [name, moved] : devices) most = std::max(most, moved);
-  Carriers carriers;
+  UsedNics used_nics;
   for (const auto& [name, moved] : devices) {
-    if (moved > 0 && moved >= kLeastShare * most) carriers.insert(name);
+    if (moved > 0 && moved >= kLeastShare * most) used_nics.insert(name);
   }
-  return carriers;
+  return used_nics;
 }
 
-std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload) {
+std::optional<UsedNics> used_nics_of(const DeviceBytes& bytes, double payload) {
   constexpr double kLeastPayload = 1 << 24;
-  Carriers carriers;
-  for (const auto& [host, devices] : bytes) carriers.merge(carriers_on(devices));
-  if (carriers.empty() || payload < kLeastPayload) return std::nullopt;
-  return carriers;
+  UsedNics used_nics;
+  for (const auto& [host, devices] : bytes) used_nics.merge(used_nics_on(devices));
+  if (used_nics.empty() || payload < kLeastPayload) return std::nullopt;
+  return used_nics;
 }
 
 record::Texts identity_of(const Context& context, const DeviceBytes& bytes, double payload) {
@@ -180,13 +180,13 @@ record::Texts identity_of(const Context& context, const DeviceBytes& bytes, doub
   add(identity, "backend", context.backend);
   add(identity, "library", context.library);
   const bool within_a_host = ranks_of_hosts(context).hosts.size() < 2;  // through memory, beside what others send
-  const std::optional<Carriers> carriers = within_a_host ? std::nullopt : carriers_of(bytes, payload);
-  if (carriers) add(identity, std::string(kCarriedBy), fmt::format("{}", fmt::join(*carriers, ", ")));
+  const std::optional<UsedNics> used_nics = within_a_host ? std::nullopt : used_nics_of(bytes, payload);
+  if (used_nics) add(identity, std::string(kCarriedBy), fmt::format("{}", fmt::join(*used_nics, ", ")));
   add_ranks(identity, context);
   add_places(identity, context);
   add(identity, "processors", distinct(context, &HostFacts::processor));
   add_gpus(identity, context);
-  add_network(identity, context, carriers.value_or(Carriers()));
+  add_network(identity, context, used_nics.value_or(UsedNics()));
   for (const auto& [key, value] : context.option_values) {
     if (!is_comparable(key)) add(identity, "option " + key, value);
   }

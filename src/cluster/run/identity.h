@@ -26,15 +26,15 @@ using DeviceBytes = std::map<std::string, std::map<std::string, double>>;
 /// Adds what devices moved during a measurement, but for the loopback, which leads to no other host.
 void count_bytes(const std::vector<NicBytes>& nics, DeviceBytes& bytes);
 
-using Carriers = std::set<std::string>;
+using UsedNics = std::set<std::string>;
 
 /// The devices of one host that carried the data: those that moved at least a fifth of what the busiest one did, so
 /// that other traffic does not count.
-[[nodiscard]] Carriers carriers_on(const std::map<std::string, double>& devices);
+[[nodiscard]] UsedNics used_nics_on(const std::map<std::string, double>& devices);
 
 /// The network devices that carried the data between hosts, of all hosts. `payload` is the sum of all messages. Nothing
 /// if no device was counted, or if the messages are too few bytes to stand out from what devices move anyway.
-[[nodiscard]] std::optional<Carriers> carriers_of(const DeviceBytes& bytes, double payload);
+[[nodiscard]] std::optional<UsedNics> used_nics_of(const DeviceBytes& bytes, double payload);
 
 /// By key: the program and its options, backend and library, ranks and hosts and their places in the fabric, GPUs,
 /// network devices with rates, drivers, firmware and MTU, and the environment. A value that is not known is left out.

@@ -158,14 +158,14 @@ void FlowMeter::finish(Seconds deadline) {
 Seconds FlowMeter::time_messages(const Flows& flows, const Plans& plans, Seconds deadline) {
   const OneDirection sending({flows.to, std::nullopt});
   const OneDirection receiving({std::nullopt, flows.from});
-  Lane out = make_lane(sending);
-  Lane in = make_lane(receiving);
+  Transfer out = make_transfer(sending);
+  Transfer in = make_transfer(receiving);
   return run_window(out, plans.out.messages, in, plans.in.messages, deadline);
 }
 
 /// Plans windows from the time of a message that this endpoint receives, and prepares its buffers. The sender gets the
 /// receiver's plan.
-FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline) {
+FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Transfer& in, Seconds deadline) {
   Plan plan;
   if (flows.from) {
     plan = plan_for(message);
@@ -176,7 +176,7 @@ FlowMeter::Plans FlowMeter::agree(const Flows& flows, Seconds message, Lane& in,
 
 /// The time of one message determines the messages per window, and the time of a window the number of windows. One
 /// message alone is no measure: a network that lets bursts exceed its rate delivers it in almost no time.
-FlowMeter::Plans FlowMeter::plan_windows(const Flows& flows, Lane& in, Seconds deadline) {
+FlowMeter::Plans FlowMeter::plan_windows(const Flows& flows, Transfer& in, Seconds deadline) {
   const Plans one{{1, 1}, {1, 1}};
   static_cast<void>(time_messages(flows, one, deadline));  // the first messages set up the library's connection
   Plans plans = agree(flows, time_messages(flows, one, deadline), in, deadline);
@@ -193,8 +193,8 @@ FlowMeter::Plans FlowMeter::plan_windows(const Flows& flows, Lane& in, Seconds d
 void FlowMeter::measure_windows(const Flows& flows, Seconds deadline, StepResult& result) {
   const OneDirection sending({flows.to, std::nullopt});
   const OneDirection receiving({std::nullopt, flows.from});
-  Lane out = make_lane(sending);
-  Lane in = make_lane(receiving);
+  Transfer out = make_transfer(sending);
+  Transfer in = make_transfer(receiving);
   const auto [sent, received] = plan_windows(flows, in, deadline);
   const IdleTime before = idle_until(session_, now());
   for (std::int64_t i = 0; i < std::max(sent.windows, received.windows); ++i) {
@@ -213,15 +213,16 @@ void FlowMeter::measure_windows(const Flows& flows, Seconds deadline, StepResult
   check_data(in, received.messages * received.windows, result);
 }
 
-FlowMeter::Lane FlowMeter::make_lane(const OneDirection& direction) {
-  Lane lane;
+FlowMeter::Transfer FlowMeter::make_transfer(const OneDirection& direction) {
+  Transfer transfer;
   if (!direction.is_idle()) {
-    lane.emplace(direction, session_, *spaces_->back().workspace, case_, options_.buffers);
+    transfer.emplace(direction, session_, *spaces_->back().workspace, case_, options_.buffers);
   }
-  return lane;
+  return transfer;
 }
 
-Seconds FlowMeter::run_window(Lane& out, std::int64_t sends, Lane& in, std::int64_t receives, Seconds deadline) {
+Seconds FlowMeter::run_window(Transfer& out, std::int64_t sends, Transfer& in, std::int64_t receives,
+                              Seconds deadline) {
   const Seconds began = now();
   for (std::int64_t i = 0; in && i < receives; ++i) in->start();
   for (std::int64_t i = 0; out && i < sends; ++i) out->start();
@@ -237,7 +238,7 @@ FlowMeter::Plan FlowMeter::plan_for(Seconds message) const {
   return {messages, fitting(options_.time_budget, window, kLeastWindows, kMostWindows)};
 }
 
-void FlowMeter::check_data(Lane& in, std::int64_t received, StepResult& result) const {
+void FlowMeter::check_data(Transfer& in, std::int64_t received, StepResult& result) const {
   if (!in || options_.checks == 0) return;
   const auto wrong = in->check(received);
   if (!wrong) return;

@@ -92,7 +92,7 @@ class FlowMeter : NotCopied {
     Plan out;
     Plan in;
   };
-  using Lane = std::optional<Operation>;  // empty for a direction that does not exist
+  using Transfer = std::optional<Operation>;  // empty for a direction that does not exist
   /// The buffers of messages. Those of messages that were given up are kept, because MPI may still write into them.
   struct Space {
     Workspace* workspace;
@@ -104,14 +104,15 @@ class FlowMeter : NotCopied {
   [[nodiscard]] Seconds ping(const Flows& flows, Seconds deadline);
   void send_ping(std::optional<int> to, std::optional<int> from, Seconds deadline);
   [[nodiscard]] Seconds time_messages(const Flows& flows, const Plans& plans, Seconds deadline);
-  [[nodiscard]] Plans agree(const Flows& flows, Seconds message, Lane& in, Seconds deadline);
-  [[nodiscard]] Plans plan_windows(const Flows& flows, Lane& in, Seconds deadline);
+  [[nodiscard]] Plans agree(const Flows& flows, Seconds message, Transfer& in, Seconds deadline);
+  [[nodiscard]] Plans plan_windows(const Flows& flows, Transfer& in, Seconds deadline);
   void measure_windows(const Flows& flows, Seconds deadline, StepResult& result);
-  [[nodiscard]] Lane make_lane(const OneDirection& direction);
-  [[nodiscard]] Seconds run_window(Lane& out, std::int64_t sends, Lane& in, std::int64_t receives, Seconds deadline);
+  [[nodiscard]] Transfer make_transfer(const OneDirection& direction);
+  [[nodiscard]] Seconds run_window(Transfer& out, std::int64_t sends, Transfer& in, std::int64_t receives,
+                                   Seconds deadline);
   void finish(Seconds deadline);
   [[nodiscard]] Plan plan_for(Seconds message) const;
-  void check_data(Lane& in, std::int64_t received, StepResult& result) const;
+  void check_data(Transfer& in, std::int64_t received, StepResult& result) const;
   template <typename Note>
   [[nodiscard]] std::optional<Note> pass_on(std::optional<int> to, std::optional<int> from, int subject,
                                             const Note& note, Seconds deadline);

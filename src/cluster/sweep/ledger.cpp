@@ -46,7 +46,7 @@ Ledger::Ledger(std::vector<std::string> names, Bytes size, std::function<void(Pa
       required_(required),
       reported_(names_.size(), 1) {}
 
-void Ledger::begin(const Step& step) {
+void Ledger::begin(const SweepStep& step) {
   step_ = step;
   std::ranges::fill(reported_, 0);
   waiting_ = reported_.size();

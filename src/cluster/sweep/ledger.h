@@ -49,7 +49,7 @@ class Ledger {
   /// second of each reading; 0: none.
   Ledger(std::vector<std::string> names, Bytes size, std::function<void(PairReading)> publish, double required = 0);
 
-  void begin(const Step& step);
+  void begin(const SweepStep& step);
   void note(int endpoint, const Report& report);
 
   [[nodiscard]] bool is_complete() const { return waiting_ == 0; }
@@ -75,7 +75,7 @@ class Ledger {
   Bytes size_;
   std::function<void(PairReading)> publish_;
   double required_;
-  Step step_;
+  SweepStep step_;
   std::vector<std::uint8_t> reported_;  // by endpoint
   std::size_t waiting_ = 0;             // endpoints that have not reported
   bool has_abandoned_ = false;

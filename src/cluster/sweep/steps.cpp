@@ -19,7 +19,7 @@ constexpr std::int64_t kStepsOfRound = 2;  // there and back
 constexpr std::size_t kMostReasons = 10000;
 
 template <typename Visit>
-void for_each_flow(const Step& step, const Visit& visit) {
+void for_each_flow(const SweepStep& step, const Visit& visit) {
   for (const auto& [first, second] : step.meetings) visit(step.back ? second : first, step.back ? first : second);
 }
 
@@ -63,12 +63,12 @@ ScheduledSteps::ScheduledSteps(const Options& options, int endpoints, std::uint6
     : schedule_(plan_of(options, endpoints, seed)),
       per_round_(options.sweep.schedule == ScheduleKind::kShift ? 1 : kStepsOfRound) {}
 
-Step ScheduledSteps::step(std::int64_t number) const {
+SweepStep ScheduledSteps::step(std::int64_t number) const {
   const std::int64_t round = number / per_round_;
   return {number, round, number % per_round_ == 1, schedule_.round(round)};
 }
 
-Flows flows_of(const Step& step, int endpoint) {
+Flows flows_of(const SweepStep& step, int endpoint) {
   Flows flows;
   for_each_flow(step, [&](int sender, int receiver) {
     if (sender == endpoint) flows.to = receiver;
@@ -77,7 +77,7 @@ Flows flows_of(const Step& step, int endpoint) {
   return flows;
 }
 
-std::vector<Flows> flows_of_all(const Step& step, int endpoints) {
+std::vector<Flows> flows_of_all(const SweepStep& step, int endpoints) {
   std::vector<Flows> flows(static_cast<std::size_t>(endpoints));
   for_each_flow(step, [&](int sender, int receiver) {
     flows[static_cast<std::size_t>(sender)].to = receiver;
@@ -113,7 +113,7 @@ PlannedSteps::PlannedSteps(const Options& options, const std::vector<NamedEndpoi
     : options_(options), tell_(std::move(tell)) {
   name_endpoints(endpoints, measured);
   group_by_host(endpoints);
-  sweep_.kinds = {"pairwise_bw"};
+  sweep_.tests = {"pairwise_bw"};
   sweep_.readings = measured.readings;
   taken_over_ = static_cast<std::int64_t>(measured.readings.size());
   cluster::SweepPlan plan = sweep_plan_of(options, static_cast<int>(sweep_.hosts.size()), seed);
@@ -172,19 +172,19 @@ cluster::Verdict PlannedSteps::judged() const {
 void PlannedSteps::plan_round() {
   round_ = planner_->next(sweep_, [this] { return judged(); });
   left_ = kStepsOfRound * round_.rounds_left;
-  for (Meeting& meeting : round_.meetings) {
+  for (Pair& meeting : round_.meetings) {
     meeting = {endpoint_of_[static_cast<std::size_t>(meeting.first)],
                endpoint_of_[static_cast<std::size_t>(meeting.second)]};
   }
   if (options_.sweep.find && !round_.meetings.empty()) tell_({round_.number, round_.meetings.size(), round_.why});
 }
 
-std::optional<Step> PlannedSteps::next() {
+std::optional<SweepStep> PlannedSteps::next() {
   if (steps_ % kStepsOfRound == 0) plan_round();
   if (round_.meetings.empty()) return std::nullopt;
   left_ = std::max<std::int64_t>(left_ - 1, 0);
   const std::int64_t number = steps_++;
-  return Step{number, round_.number, number % kStepsOfRound == 1, round_.meetings};
+  return SweepStep{number, round_.number, number % kStepsOfRound == 1, round_.meetings};
 }
 
 void PlannedSteps::note(const PairReading& reading) {

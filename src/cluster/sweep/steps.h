@@ -23,26 +23,26 @@ namespace fabricbench::sweep {
 [[nodiscard]] SchedulePlan plan_of(const Options& options, int endpoints, std::uint64_t seed);
 
 /// Flows at the same time: the meetings of a round in one direction. A round of mpiGraph has only one.
-struct Step {
+struct SweepStep {
   std::int64_t number = 0;  ///< from 0
   std::int64_t round = 0;
   bool back = false;  ///< from the second endpoint of each meeting to the first
-  std::vector<Meeting> meetings{};
+  std::vector<Pair> meetings{};
 
   /// Whether the latency is measured too: it is the same both ways.
   [[nodiscard]] bool pings() const { return !back; }
 };
 
 /// What `endpoint` sends and receives in a step; empty if it is idle.
-[[nodiscard]] Flows flows_of(const Step& step, int endpoint);
+[[nodiscard]] Flows flows_of(const SweepStep& step, int endpoint);
 /// The same for all endpoints, by endpoint.
-[[nodiscard]] std::vector<Flows> flows_of_all(const Step& step, int endpoints);
+[[nodiscard]] std::vector<Flows> flows_of_all(const SweepStep& step, int endpoints);
 
 /// The source from which the first endpoint takes the steps of a sweep, one by one.
 class StepSource : public InterfaceBase {
  public:
   /// The next step; empty: the sweep is over.
-  [[nodiscard]] virtual std::optional<Step> next() = 0;
+  [[nodiscard]] virtual std::optional<SweepStep> next() = 0;
   /// Called with every reading of the current step.
   virtual void note(const PairReading& /*reading*/) {}
   /// The approximate number of steps after the last one that `next` returned.
@@ -59,8 +59,8 @@ class ScheduledSteps final : public StepSource {
   ScheduledSteps(const Options& options, int endpoints, std::uint64_t seed);
 
   [[nodiscard]] std::int64_t count() const { return schedule_.rounds() * per_round_; }
-  [[nodiscard]] Step step(std::int64_t number) const;
-  [[nodiscard]] std::optional<Step> next() override {
+  [[nodiscard]] SweepStep step(std::int64_t number) const;
+  [[nodiscard]] std::optional<SweepStep> next() override {
     return next_ < count() ? std::optional(step(next_++)) : std::nullopt;
   }
   [[nodiscard]] std::int64_t left() const override { return count() - next_; }
@@ -107,7 +107,7 @@ class PlannedSteps final : public StepSource {
   PlannedSteps(const Options& options, const std::vector<NamedEndpoint>& endpoints, std::uint64_t seed,
                const Measured& measured, std::function<void(const SweepRound&)> tell);
 
-  [[nodiscard]] std::optional<Step> next() override;
+  [[nodiscard]] std::optional<SweepStep> next() override;
   void note(const PairReading& reading) override;
   [[nodiscard]] std::int64_t left() const override { return left_; }
   [[nodiscard]] std::optional<SweepVerdict> verdict() override;

@@ -59,7 +59,7 @@ std::unique_ptr<StepSource> open_steps(const Run& run, const Measured& measured)
                                         [&run](const SweepRound& round) { run.outputs.record(round); });
 }
 
-Order order_of(const Step& step, const Flows& flows) {
+Order order_of(const SweepStep& step, const Flows& flows) {
   return {step.number, step.round, flows.to, flows.from, step.pings()};
 }
 
@@ -108,7 +108,7 @@ class SweepRun {
     std::int64_t done = 0;
     while (true) {
       progress_.clear();
-      const std::optional<Step> step = steps_->next();
+      const std::optional<SweepStep> step = steps_->next();
       if (!step) break;
       order(*step);
       const Seconds deadline = now() + options_.sweep.pair_timeout;
@@ -136,7 +136,7 @@ class SweepRun {
   }
 
   /// Sends every endpoint its orders for a step.
-  void order(const Step& step) {
+  void order(const SweepStep& step) {
     ledger_.begin(step);
     const std::vector<Flows> flows = flows_of_all(step, endpoints_);
     for (int endpoint = 1; endpoint < endpoints_; ++endpoint) {
@@ -224,7 +224,7 @@ class SweepRun {
     }
   }
 
-  void collect_all(Seconds deadline, const Step& step) {
+  void collect_all(Seconds deadline, const SweepStep& step) {
     mpi::Backoff backoff;
     for (collect(endpoints_); !ledger_.is_complete(); collect(endpoints_)) {
       if (now() > deadline + kGrace) {
@@ -330,7 +330,7 @@ void check(const ProcessLocation& location, EndpointLevel level, int processes, 
 
 /// The processes to pair: the first of each host, or all. kAuto means hosts if there are several. Collective over the
 /// job. Throws UsageError, the same on every process, for fewer than two processes or several GPUs per process.
-Members choose_endpoints(const mpi::Communicator& job, const Options& options) {
+ActiveProcesses choose_endpoints(const mpi::Communicator& job, const Options& options) {
   const ProcessLocation location = locate_processes(job);
   const EndpointLevel level = options.sweep.level != EndpointLevel::kAuto
                                   ? options.sweep.level
@@ -341,20 +341,20 @@ Members choose_endpoints(const mpi::Communicator& job, const Options& options) {
         "--measured continues a sweep over hosts, but several ranks of one host take part; write --level host");
   }
   const bool taking_part = level != EndpointLevel::kHost || location.local_process == 0;
-  Members members;
-  members.communicator = job.split(taking_part ? std::optional(0) : std::nullopt);
+  ActiveProcesses active;
+  active.communicator = job.split(taking_part ? std::optional(0) : std::nullopt);
   if (level == EndpointLevel::kHost && job.size() > location.hosts) {
-    members.notices.push_back(
+    active.notices.push_back(
         fmt::format("Of {} ranks, the first of each host is measured; --level rank takes all", job.size()));
   }
-  return members;
+  return active;
 }
 
 class SweepWork final : public TestWork {
  public:
   /// `measured`: readings of earlier jobs, on the first process.
-  SweepWork(Job& job, Members members, Test& test, const Sessions& sessions, Measured measured)
-      : TestWork(job, std::move(members), test, sessions), measured_(std::move(measured)) {}
+  SweepWork(Job& job, ActiveProcesses active, Test& test, const Sessions& sessions, Measured measured)
+      : TestWork(job, std::move(active), test, sessions), measured_(std::move(measured)) {}
 
   [[nodiscard]] Context make_context() override {
     Context context = TestWork::make_context();

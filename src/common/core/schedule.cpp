@@ -38,12 +38,12 @@ int rounds_before_splitting(const SchedulePlan& plan) {
 /// The places of meeting `index` of a round of the circle method. With an odd number, the endpoint that would meet the
 /// virtual endpoint has no meeting. The endpoint at the fixed place would be first in every round, so first and second
 /// alternate.
-Meeting on_circle(int endpoints, int round, int index) {
+Pair on_circle(int endpoints, int round, int index) {
   const bool odd = endpoints % 2 == 1;
   const int circle = odd ? endpoints : endpoints - 1;
   const int step = odd ? index + 1 : index;
   if (step > 0) return {(round + step) % circle, (round - step + circle) % circle};
-  return round % 2 == 0 ? Meeting{circle, round} : Meeting{round, circle};
+  return round % 2 == 0 ? Pair{circle, round} : Pair{round, circle};
 }
 
 using Rounds = std::vector<std::vector<int>>;
@@ -94,7 +94,7 @@ Schedule::Schedule(const SchedulePlan& plan)
   if (plan.concurrent > 0 && meetings_ > plan.concurrent) parts_ = (meetings_ - 1) / plan.concurrent + 1;
 }
 
-std::vector<Meeting> Schedule::round(std::int64_t number) const {
+std::vector<Pair> Schedule::round(std::int64_t number) const {
   if (number < 0 || number >= rounds()) {
     throw std::out_of_range(fmt::format("round {} of a schedule that has {}, from 0 on", number, rounds()));
   }
@@ -107,7 +107,7 @@ std::vector<Meeting> Schedule::round(std::int64_t number) const {
   const std::vector<int> drawn =
       random ? shuffled(plan_.endpoints, plan_.seed, static_cast<std::uint64_t>(whole_round) + 1) : std::vector<int>();
   const std::vector<int>& order = random ? drawn : order_;
-  std::vector<Meeting> meetings;
+  std::vector<Pair> meetings;
   meetings.reserve(static_cast<std::size_t>(end - begin));
   for (int index = begin; index < end; ++index) {
     const auto [first, second] = places(whole_round, index);
@@ -116,7 +116,7 @@ std::vector<Meeting> Schedule::round(std::int64_t number) const {
   return meetings;
 }
 
-Meeting Schedule::places(int round, int index) const {
+Pair Schedule::places(int round, int index) const {
   switch (plan_.kind) {
     case ScheduleKind::kCircle: return on_circle(plan_.endpoints, round, index);
     case ScheduleKind::kShift: return {index, (index + round + 1) % plan_.endpoints};

@@ -21,7 +21,7 @@ enum class ScheduleKind {
 constexpr auto names_of(ScheduleKind) { return std::to_array<std::string_view>({"circle", "shift", "random"}); }
 
 /// Two endpoints that are measured with each other.
-using Meeting = Pair;
+using Pair = Pair;
 
 /// What a schedule is to be. Nothing in it is negative.
 struct SchedulePlan {
@@ -57,11 +57,11 @@ class Schedule {
 
   /// The meetings of a round, from 0 on: disjoint pairs, but for kShift, whose flows have each endpoint send at most
   /// once and receive at most once. Throws std::out_of_range where there is no such round.
-  [[nodiscard]] std::vector<Meeting> round(std::int64_t number) const;
+  [[nodiscard]] std::vector<Pair> round(std::int64_t number) const;
 
  private:
   /// The places in the order of the endpoints that meeting `index` of a round before splitting has.
-  [[nodiscard]] Meeting places(int round, int index) const;
+  [[nodiscard]] Pair places(int round, int index) const;
 
   SchedulePlan plan_;
   std::vector<int> order_;         // of the endpoints

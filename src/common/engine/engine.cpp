@@ -142,10 +142,10 @@ Finished run_job(const Start& start, const Agree& agree, Watchdog& watchdog, Out
   }
   if (work->has_rests()) call_roll(world, watchdog);
   heartbeat.enter(Phase::kSetUp);
-  const mpi::Communicator* members = work->members();
+  const mpi::Communicator* active = work->active();
   Finished finished;
-  if (members != nullptr) finished = run_work(*members, start, *work, outputs);
-  if (members != &world) {
+  if (active != nullptr) finished = run_work(*active, start, *work, outputs);
+  if (active != &world) {
     const std::int64_t refused = max_at_rest(world, heartbeat, finished.ending ? 0 : finished.status);
     if (!finished.ending) finished.status = static_cast<int>(refused);
   }

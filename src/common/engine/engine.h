@@ -29,12 +29,12 @@ class AgreedError : public Error {
 /// this order, on the processes that take part.
 class Work : public InterfaceBase {
  public:
-  Work(Job& job, Members members) : job_(job), members_(std::move(members)) {}
+  Work(Job& job, ActiveProcesses active) : job_(job), active_(std::move(active)) {}
 
   /// The communicator of the processes that take part; null on a process that does not.
-  [[nodiscard]] const mpi::Communicator* members() const { return members_.among(job_.world); }
+  [[nodiscard]] const mpi::Communicator* active() const { return active_.among(job_.world); }
   /// Whether processes are at rest while others measure; the same on every process.
-  [[nodiscard]] virtual bool has_rests() const { return members() != &job_.world; }
+  [[nodiscard]] virtual bool has_rests() const { return active() != &job_.world; }
 
   /// Refuses everything that cannot be measured, and opens the outputs on the first process. Collective over the
   /// members; throws Error (usage, missing), the same on every one. `outputs` outlives this object.
@@ -47,12 +47,12 @@ class Work : public InterfaceBase {
 
  protected:
   [[nodiscard]] Job& job() const { return job_; }
-  [[nodiscard]] const mpi::Communicator& world() const { return *members(); }
-  [[nodiscard]] const std::vector<std::string>& notices_of_members() const { return members_.notices; }
+  [[nodiscard]] const mpi::Communicator& world() const { return *active(); }
+  [[nodiscard]] const std::vector<std::string>& notices_of_active() const { return active_.notices; }
 
  private:
   Job& job_;
-  Members members_;
+  ActiveProcesses active_;
 };
 
 /// Chooses the work of a job, and the processes that take part. Collective over the job; throws Error (usage, missing),

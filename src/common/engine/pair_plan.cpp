@@ -149,15 +149,16 @@ std::optional<mpi::Communicator> members_of_round(const mpi::Communicator& among
   return take(among, process, processes_of(plan, round));
 }
 
-Members members_of(const mpi::Communicator& job, const PairPlan& plan) {
+ActiveProcesses active_processes_of(const mpi::Communicator& job, const PairPlan& plan) {
   std::vector<int> numbers;
   for (const std::vector<int>& round : plan.rounds) numbers.insert(numbers.end(), round.begin(), round.end());
   return {false, take(job, job.rank(), processes_of(plan, numbers)), plan.notices};
 }
 
-Members choose_members(const mpi::Communicator& job, const std::string& program, const Options& options) {
+ActiveProcesses choose_active_processes(const mpi::Communicator& job, const std::string& program,
+                                        const Options& options) {
   const PairPlan plan = plan_for(job, nullptr, options);
-  if (plan.rounds.size() == 1) return members_of(job, plan);
+  if (plan.rounds.size() == 1) return active_processes_of(job, plan);
   throw UsageError(
       fmt::format("--pairs {}: {} measures all pairs at the same time, so a rank can be in only one; "
                   "write hosts, halves or adjacent",

@@ -14,7 +14,7 @@
 namespace fabricbench {
 
 /// The processes of the job that take part in the measurement.
-struct Members {
+struct ActiveProcesses {
   bool are_all = false;
   /// With pairs, processes 2k and 2k+1 are the two ranks of pair k; with -g 2, process k has both. Empty if all
   /// processes take part, and on a process that does not.
@@ -51,10 +51,11 @@ struct PairPlan {
                                                                 const PairPlan& plan, const std::vector<int>& round);
 
 /// The processes of all rounds, in the order of their first appearance. Collective over the job.
-[[nodiscard]] Members members_of(const mpi::Communicator& job, const PairPlan& plan);
+[[nodiscard]] ActiveProcesses active_processes_of(const mpi::Communicator& job, const PairPlan& plan);
 
 /// The members of a program that measures all pairs at the same time. Throws UsageError too if a rank is in several
 /// pairs. `program` is its name.
-[[nodiscard]] Members choose_members(const mpi::Communicator& job, const std::string& program, const Options& options);
+[[nodiscard]] ActiveProcesses choose_active_processes(const mpi::Communicator& job, const std::string& program,
+                                                      const Options& options);
 
 }  // namespace fabricbench

@@ -61,8 +61,8 @@ void throw_of_round(const mpi::Communicator& world, Heartbeat& heartbeat, const 
 class RoundWork final : public Work {
  public:
   /// `test` and `sessions` must outlive it.
-  RoundWork(Job& job, Members members, PairPlan plan, Test& test, const Sessions& sessions)
-      : Work(job, std::move(members)), plan_(std::move(plan)), test_(test), sessions_(sessions) {}
+  RoundWork(Job& job, ActiveProcesses active, PairPlan plan, Test& test, const Sessions& sessions)
+      : Work(job, std::move(active)), plan_(std::move(plan)), test_(test), sessions_(sessions) {}
 
   [[nodiscard]] bool has_rests() const override { return true; }
   /// Of the first round.
@@ -92,7 +92,7 @@ class RoundWork final : public Work {
     if (job().options.keeps_records()) context.host_facts = describe_hosts(world(), location_);
     context.seed = agreed_seed(world(), job().options);
     if (!world().is_root()) return context;
-    context.clock_error = stage_->clock_error();
+    context.clock_error = prepared_->clock_error();
     context.notices.insert(context.notices.begin(), plan_.notices.begin(), plan_.notices.end());
     known_notices_ = context.notices;
     describe_all_pairs(ports, context);
@@ -158,16 +158,16 @@ class RoundWork final : public Work {
     if (!is_first_) {
       relay_->add(std::make_unique<RelaySink>(report_, [this](const Ending& ending) { break_off(ending); }));
     }
-    stage_ = std::make_unique<Stage>(job(), test_, *setup_, has_outputs() ? *outputs_ : *relay_);
+    prepared_ = std::make_unique<PreparedRun>(job(), test_, *setup_, has_outputs() ? *outputs_ : *relay_);
   }
   void run_round(const Context& context) {
     if (processes_) {
       if (job().options.memory == MemoryKind::kCuda) report_.on_gpus = describe_on_gpus();
-      report_.facts = stage_->measure(context, [this](Run& run) {
+      report_.facts = prepared_->measure(context, [this](Run& run) {
         measure_rows(run, has_outputs() ? &*totals_ : nullptr);
         return Ending();
       });
-      stage_.reset();
+      prepared_.reset();
     }
     static_cast<void>(max_at_rest(world(), job().watchdog.heartbeat(), 0));
     meet(world(), job().watchdog);
@@ -269,11 +269,11 @@ class RoundWork final : public Work {
   RoundReport report_;
   std::optional<Outputs> relay_;
   std::optional<Setup> setup_;
-  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<PreparedRun> prepared_;
 
   // On the first process:
   std::optional<Totals> totals_;
-  StageFacts facts_;
+  RunFacts facts_;
   std::vector<RankFacts> on_gpus_;
   std::vector<std::string> known_notices_;
   std::vector<std::string> later_notices_;
@@ -314,8 +314,9 @@ void check_rounds(const PairPlan& plan, const Options& options) {
       plan.rounds.size()));
 }
 
-std::unique_ptr<Work> make_round_work(Job& job, Members members, PairPlan plan, Test& test, const Sessions& sessions) {
-  return std::make_unique<RoundWork>(job, std::move(members), std::move(plan), test, sessions);
+std::unique_ptr<Work> make_round_work(Job& job, ActiveProcesses active, PairPlan plan, Test& test,
+                                      const Sessions& sessions) {
+  return std::make_unique<RoundWork>(job, std::move(active), std::move(plan), test, sessions);
 }
 
 }  // namespace fabricbench

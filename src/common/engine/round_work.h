@@ -11,7 +11,7 @@
 
 #include "common/engine/engine.h"
 #include "common/engine/pair_plan.h"
-#include "common/engine/stage.h"
+#include "common/engine/prepared_run.h"
 #include "common/measure/totals.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
@@ -22,7 +22,7 @@ namespace fabricbench {
 /// The results of a round of pairs, which its first process sends to the process that has the outputs.
 struct RoundReport {
   std::vector<std::string> notices;  ///< of the round's set-up
-  StageFacts facts;
+  RunFacts facts;
   std::vector<RankFacts> on_gpus;   ///< RDMA with GPU memory: rank, group, and the session's facts about its path
   std::vector<EpochRecord> epochs;  ///< empty in the first round, as are the rows: they go to the outputs directly
   std::vector<Row> rows;
@@ -83,7 +83,7 @@ void check_rounds(const PairPlan& plan, const Options& options);
 /// Measures pairs in rounds, one after the other, each with its own set-up; the rows of all rounds make one report. The
 /// first process of the job has the outputs, and is the first process of the first round. `test` and `sessions` must
 /// outlive it.
-[[nodiscard]] std::unique_ptr<Work> make_round_work(Job& job, Members members, PairPlan plan, Test& test,
+[[nodiscard]] std::unique_ptr<Work> make_round_work(Job& job, ActiveProcesses active, PairPlan plan, Test& test,
                                                     const Sessions& sessions);
 
 }  // namespace fabricbench

@@ -29,35 +29,35 @@ class RowsWork final : public TestWork {
 std::unique_ptr<Work> agree_on_test(Job& job, Test& test, Sessions& sessions) {
   test.configure(job.options);
   if (!is_of_pairs(test.traits().row_kind)) {
-    return std::make_unique<RowsWork>(job, Members{.are_all = true}, test, sessions);
+    return std::make_unique<RowsWork>(job, ActiveProcesses{.are_all = true}, test, sessions);
   }
   PairPlan plan = plan_pairs(job.world, sessions, job.options);
   check_rounds(plan, job.options);
   sessions.choose_device(job.world, plan, job.options);
-  Members members = members_of(job.world, plan);
-  if (plan.rounds.size() == 1) return std::make_unique<RowsWork>(job, std::move(members), test, sessions);
-  return make_round_work(job, std::move(members), std::move(plan), test, sessions);
+  ActiveProcesses active = active_processes_of(job.world, plan);
+  if (plan.rounds.size() == 1) return std::make_unique<RowsWork>(job, std::move(active), test, sessions);
+  return make_round_work(job, std::move(active), std::move(plan), test, sessions);
 }
 
 void TestWork::set_up(Outputs& outputs) {
   const RoundOfRun whole{.steps = steps()};
   setup_ = fabricbench::set_up(world(), job().world.rank(), test_, sessions_, std::move(job().options), whole);
-  setup_.notices.insert(setup_.notices.begin(), notices_of_members().begin(), notices_of_members().end());
+  setup_.notices.insert(setup_.notices.begin(), notices_of_active().begin(), notices_of_active().end());
   outputs = open_outputs(world(), test_.traits().row_kind, setup_.options, job().make_judges);
-  stage_ = std::make_unique<Stage>(job(), test_, setup_, outputs);
+  prepared_ = std::make_unique<PreparedRun>(job(), test_, setup_, outputs);
 }
 
 Context TestWork::make_context() {
   Context context = describe_run(job(), test_, sessions_, setup_);
   context.seed = agreed_seed(world(), setup_.options);
-  context.clock_error = stage_->clock_error();
+  context.clock_error = prepared_->clock_error();
   return context;
 }
 
 Ending TestWork::measure(const Context& context) {
   Ending ending;
-  stage_->measure(context, [&](Run& run) { return ending = visit(run); }).add_to(ending);
-  stage_.reset();
+  prepared_->measure(context, [&](Run& run) { return ending = visit(run); }).add_to(ending);
+  prepared_.reset();
   return ending;
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "common/engine/engine.h"
-#include "common/engine/stage.h"
+#include "common/engine/prepared_run.h"
 
 namespace fabricbench {
 
@@ -12,8 +12,8 @@ namespace fabricbench {
 class TestWork : public Work {
  public:
   /// `test` and `sessions` must outlive it.
-  TestWork(Job& job, Members members, Test& test, const Sessions& sessions)
-      : Work(job, std::move(members)), test_(test), sessions_(sessions) {}
+  TestWork(Job& job, ActiveProcesses active, Test& test, const Sessions& sessions)
+      : Work(job, std::move(active)), test_(test), sessions_(sessions) {}
 
   void set_up(Outputs& outputs) final;
   [[nodiscard]] Context make_context() override;
@@ -31,7 +31,7 @@ class TestWork : public Work {
   Test& test_;
   const Sessions& sessions_;
   Setup setup_;
-  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<PreparedRun> prepared_;
 };
 
 /// Chooses the ranks that take part in a test, and whether its pairs are measured at the same time or in rounds.

@@ -28,7 +28,9 @@ constexpr std::int64_t kEpochsAdded = 3;
 
 /// Whether `next` belongs to the row that `first` begins. Sizes cannot decide this: two sizes may round to the same one
 /// in some groups only, and all groups must have the same number of rows.
-bool in_one_row(const Subject& first, const Subject& next) { return !first.which().in_place && next.which().in_place; }
+bool in_one_row(const MeasuredCase& first, const MeasuredCase& next) {
+  return !first.which().in_place && next.which().in_place;
+}
 
 template <typename Count>
 void add_increase(std::optional<Count>& total, const std::optional<Count>& before, const std::optional<Count>& after) {
@@ -73,27 +75,27 @@ class Bench {
   void measure_list(const CaseList& list) {
     for (const Row& row : list.skipped) run_.outputs.record(row);
     run_.workspace.use(list.cases.front().datatype, list.cases.front().reduction);
-    std::vector<Subject> subjects;
-    subjects.reserve(list.cases.size());
+    std::vector<MeasuredCase> measured_cases;
+    measured_cases.reserve(list.cases.size());
     for (const Case& which : list.cases) {
-      subjects.push_back({Operation(run_.test, run_.session, run_.workspace, which, options_.buffers,
-                                    options_.aggregated, options_.check_all)});
+      measured_cases.push_back({Operation(run_.test, run_.session, run_.workspace, which, options_.buffers,
+                                          options_.aggregated, options_.check_all)});
     }
-    if (options_.iterations || options_.order == Order::kSequential) return measure_in_order(subjects);
-    measure_interleaved(subjects, 0);
+    if (options_.iterations || options_.order == Order::kSequential) return measure_in_order(measured_cases);
+    measure_interleaved(measured_cases, 0);
     progress_.clear();
-    report_rows(subjects);
+    report_rows(measured_cases);
   }
   /// Measures one size after the other, and reports each row at once.
-  void measure_in_order(std::span<Subject> subjects) {
-    for (std::size_t first = 0; first < subjects.size();) {
+  void measure_in_order(std::span<MeasuredCase> measured_cases) {
+    for (std::size_t first = 0; first < measured_cases.size();) {
       std::size_t end = first + 1;
-      while (end < subjects.size() && in_one_row(subjects[first], subjects[end])) ++end;
-      const std::span<Subject> row = subjects.subspan(first, end - first);
-      const std::span<Subject> rest = subjects.subspan(end);
+      while (end < measured_cases.size() && in_one_row(measured_cases[first], measured_cases[end])) ++end;
+      const std::span<MeasuredCase> row = measured_cases.subspan(first, end - first);
+      const std::span<MeasuredCase> rest = measured_cases.subspan(end);
       const Seconds began = now();
       if (options_.iterations) {
-        measure_exactly(row, rest, fmt::format("measurement {} of {}", first + 1, subjects.size()));
+        measure_exactly(row, rest, fmt::format("measurement {} of {}", first + 1, measured_cases.size()));
       } else {
         measure_interleaved(row, rest.size());
       }
@@ -106,108 +108,111 @@ class Bench {
     }
   }
   /// Measures what -n asks for. `rest`: what is measured later.
-  void measure_exactly(std::span<Subject> row, std::span<const Subject> rest, const std::string& place) {
+  void measure_exactly(std::span<MeasuredCase> row, std::span<const MeasuredCase> rest, const std::string& place) {
     double later = times_as_long(rest, row.front().which()) + static_cast<double>(row.size());
-    for (Subject& subject : row) {
-      const std::string what = fmt::format("{}; now {}", place, case_text(run_, subject.which()));
+    for (MeasuredCase& measured_case : row) {
+      const std::string what = fmt::format("{}; now {}", place, case_text(run_, measured_case.which()));
       progress_.show(what);
-      plan(subject);
+      plan(measured_case);
       {
-        const std::jthread telling = progress_.follow(what, subject.plan.warmup + *options_.iterations, later -= 1);
-        visit_exactly(subject);
+        const std::jthread telling =
+            progress_.follow(what, measured_case.plan.warmup + *options_.iterations, later -= 1);
+        visit_exactly(measured_case);
       }
-      finish_epoch(subject);
+      finish_epoch(measured_case);
     }
   }
   /// Measures epochs until every subject is precise enough or has used up its time. Each epoch visits all subjects in a
   /// new random order. `later`: the number of subjects that are measured after these.
-  void measure_interleaved(std::span<Subject> subjects, std::size_t later) {
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      progress_.show(
-          fmt::format("estimating {} of {}: {}", i + 1, subjects.size(), case_text(run_, subjects[i].which())));
-      plan(subjects[i]);
-      keep_estimate(subjects[i]);
-      progress_.announce_long_operations(subjects, i);
+  void measure_interleaved(std::span<MeasuredCase> measured_cases, std::size_t later) {
+    for (std::size_t i = 0; i < measured_cases.size(); ++i) {
+      progress_.show(fmt::format("estimating {} of {}: {}", i + 1, measured_cases.size(),
+                                 case_text(run_, measured_cases[i].which())));
+      plan(measured_cases[i]);
+      keep_estimate(measured_cases[i]);
+      progress_.announce_long_operations(measured_cases, i);
     }
     BenchProgress::Epochs epochs{.began = now(), .planned = options_.epochs, .later = later};
-    std::vector<std::uint8_t> active(subjects.size(), 1);
+    std::vector<std::uint8_t> active(measured_cases.size(), 1);
     for (std::int64_t done = 0; std::count(active.begin(), active.end(), 1) > 0; epochs.planned += kEpochsAdded) {
-      for (; done < epochs.planned; ++done) measure_epoch(subjects, active, epochs);
-      for (std::size_t i = 0; i < subjects.size(); ++i) {
-        active[i] = run_.team.group().is_root() && subjects[i].wants_more(planner_, subjects.size()) ? 1 : 0;
+      for (; done < epochs.planned; ++done) measure_epoch(measured_cases, active, epochs);
+      for (std::size_t i = 0; i < measured_cases.size(); ++i) {
+        active[i] =
+            run_.team.group().is_root() && measured_cases[i].wants_more(planner_, measured_cases.size()) ? 1 : 0;
       }
       active = run_.world().max(std::move(active));
     }
   }
   /// Visits the active subjects in random order, repeatedly until the epoch has lasted long enough.
-  void measure_epoch(std::span<Subject> subjects, const std::vector<std::uint8_t>& active,
+  void measure_epoch(std::span<MeasuredCase> measured_cases, const std::vector<std::uint8_t>& active,
                      const BenchProgress::Epochs& epochs) {
     const Seconds began = now();
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      if (active[i] != 0 && !subjects[i].has_all_epochs()) order.push_back(i);
+    for (std::size_t i = 0; i < measured_cases.size(); ++i) {
+      if (active[i] != 0 && !measured_cases[i].has_all_epochs()) order.push_back(i);
     }
     if (order.empty()) return;
     Seconds all = 0;
-    for (const std::size_t index : order) all += planner_.visit_time(subjects[index].operation_time);
+    for (const std::size_t index : order) all += planner_.visit_time(measured_cases[index].operation_time);
     Seconds visited = 0;
     const Seconds least = planner_.least_epoch();
     do {
       shuffle(order, random_);
       for (const std::size_t index : order) {
         const double done = std::min(visited / all, (now() - began) / least);
-        progress_.show_epoch(epochs, subjects, subjects[index], std::min(done, 1.0));
-        visit(subjects[index]);
-        visited += planner_.visit_time(subjects[index].operation_time);
+        progress_.show_epoch(epochs, measured_cases, measured_cases[index], std::min(done, 1.0));
+        visit(measured_cases[index]);
+        visited += planner_.visit_time(measured_cases[index].operation_time);
       }
     } while (run_.world().broadcast(std::int64_t{now() - began < least}) != 0);
     std::sort(order.begin(), order.end());
-    for (const std::size_t index : order) finish_epoch(subjects[index]);
-    if (options_.timing == Timing::kIsolated) shorten_long_visits(subjects, order);
+    for (const std::size_t index : order) finish_epoch(measured_cases[index]);
+    if (options_.timing == Timing::kIsolated) shorten_long_visits(measured_cases, order);
   }
   /// On a busy host, where processes wait for a processor at each common start, samples take longer than the estimate
   /// said.
-  void shorten_long_visits(std::span<Subject> subjects, const std::vector<std::size_t>& visited) {
+  void shorten_long_visits(std::span<MeasuredCase> measured_cases, const std::vector<std::size_t>& visited) {
     constexpr double kTolerated = 4;  // times a subject's share of an epoch
     std::vector<double> shares;
     shares.reserve(visited.size());
-    for (const std::size_t index : visited) shares.push_back(subjects[index].measuring / planner_.share_of_epoch());
+    for (const std::size_t index : visited)
+      shares.push_back(measured_cases[index].measuring / planner_.share_of_epoch());
     shares = run_.world().all_reduce(std::move(shares), MPI_MAX);
     for (std::size_t i = 0; i < visited.size(); ++i) {
       if (shares[i] <= kTolerated) continue;
-      VisitPlan& plan = subjects[visited[i]].plan;
+      VisitPlan& plan = measured_cases[visited[i]].plan;
       plan.samples =
           std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(plan.samples) / shares[i]));
     }
   }
   /// Decides the number of operations in a visit; the same on every rank.
-  void plan(Subject& subject) {
-    run_.heartbeat.enter_case(case_text(run_, subject.which()));
-    subject.plan = planner_.first_plan(subject.operation.aggregated());
-    fit_into_places(subject);
-    connect(subject);
+  void plan(MeasuredCase& measured_case) {
+    run_.heartbeat.enter_case(case_text(run_, measured_case.which()));
+    measured_case.plan = planner_.first_plan(measured_case.operation.aggregated());
+    fit_into_places(measured_case);
+    connect(measured_case);
     if (options_.iterations) {
       // Libraries connect ranks in their first operation. nccl-tests has one more, with or without warm-up.
-      if (subject.plan.warmup > 0 && options_.like != ReferenceTool::kNcclTests) return;
-      meter_.run_untimed(subject.operation);
-      return check_if_all(subject, subject.operation.aggregated());
+      if (measured_case.plan.warmup > 0 && options_.like != ReferenceTool::kNcclTests) return;
+      meter_.run_untimed(measured_case.operation);
+      return check_if_all(measured_case, measured_case.operation.aggregated());
     }
     const Seconds began = now();
-    subject.operation_time = estimate(subject);
-    subject.spent += now() - began;
-    subject.plan = planner_.timed_plan(subject.plan, subject.operation_time);
-    const std::int64_t epochs = planner_.epochs(subject.operation_time);
-    if (epochs < options_.epochs) subject.most_epochs = epochs;
-    fit_into_places(subject);
+    measured_case.operation_time = estimate(measured_case);
+    measured_case.spent += now() - began;
+    measured_case.plan = planner_.timed_plan(measured_case.plan, measured_case.operation_time);
+    const std::int64_t epochs = planner_.epochs(measured_case.operation_time);
+    if (epochs < options_.epochs) measured_case.most_epochs = epochs;
+    fit_into_places(measured_case);
   }
-  void fit_into_places(Subject& subject) const {
-    Operation& operation = subject.operation;
+  void fit_into_places(MeasuredCase& measured_case) const {
+    Operation& operation = measured_case.operation;
     const std::optional<std::int64_t> places = operation.places();
-    if (places) operation.aggregate(fabricbench::fit_into_places(*places, operation.aggregated(), subject.plan));
+    if (places) operation.aggregate(fabricbench::fit_into_places(*places, operation.aggregated(), measured_case.plan));
   }
   /// NCCL connects ranks in their first operation, each to each for an all-to-all: 10 minutes for 240 GPUs have been
   /// seen (nccl-tests issue 78), and are nobody's fault. Fewer ranks have time enough.
-  void connect(Subject& subject) {
+  void connect(MeasuredCase& measured_case) {
     constexpr int kMany = 64;
     constexpr Seconds kForEachRank = 3;
     const int ranks = run_.world().size() * run_.session.local_ranks();
@@ -215,18 +220,19 @@ class Bench {
     const bool tells = run_.world().is_root();
     const Seconds began = now();
     if (tells) fmt::print(stderr, "fabricbench: NCCL connects {} ranks in their first operation\n", ranks);
-    meter_.run_untimed(subject.operation, Phase::kConnect, ranks * kForEachRank);
+    meter_.run_untimed(measured_case.operation, Phase::kConnect, ranks * kForEachRank);
     if (tells) fmt::print(stderr, "fabricbench: that took {}\n", readable_duration(now() - began));
   }
   /// The time of an operation, or of the window that is chosen.
-  Seconds estimate(Subject& subject) {
-    Operation& operation = subject.operation;
+  Seconds estimate(MeasuredCase& measured_case) {
+    Operation& operation = measured_case.operation;
     const auto take = [&] {
-      return meter_.estimate(operation, options_.warmup, [&](std::int64_t starts) { check_if_all(subject, starts); });
+      return meter_.estimate(operation, options_.warmup,
+                             [&](std::int64_t starts) { check_if_all(measured_case, starts); });
     };
     if (!operation.is_windowed()) return take();
     const auto [messages, time] =
-        planner_.fit_window(operation.aggregated(), subject.which().size, [&](std::int64_t tried) {
+        planner_.fit_window(operation.aggregated(), measured_case.which().size, [&](std::int64_t tried) {
           operation.aggregate(tried);
           return take();
         });
@@ -234,79 +240,81 @@ class Bench {
     return time;
   }
   /// What a run that ends before the first epoch can still state.
-  void keep_estimate(const Subject& subject) {
-    const Seconds time = subject.operation_time / subject.operation.operations_per_iteration();
-    const std::string own = run_.team.group().is_root() ? record::pack(record_of(run_, subject.which(), time)) : "";
+  void keep_estimate(const MeasuredCase& measured_case) {
+    const Seconds time = measured_case.operation_time / measured_case.operation.operations_per_iteration();
+    const std::string own =
+        run_.team.group().is_root() ? record::pack(record_of(run_, measured_case.which(), time)) : "";
     for (const std::string& packed : run_.team.from_each_group(own)) {
       run_.outputs.keep(record::unpack<EpochRecord>(packed));
     }
   }
   /// Measures what -n asks for in one visit. With --check all it may take several of about the same size.
-  void visit_exactly(Subject& subject) {
-    if (!subject.operation.places()) return visit(subject);
+  void visit_exactly(MeasuredCase& measured_case) {
+    if (!measured_case.operation.places()) return visit(measured_case);
     const bool is_stream = planner_.is_stream();
     std::int64_t iterations = *options_.iterations;
-    const std::int64_t at_once = is_stream ? subject.operation.aggregated() : subject.plan.samples;
+    const std::int64_t at_once = is_stream ? measured_case.operation.aggregated() : measured_case.plan.samples;
     for (std::int64_t visits = (iterations + at_once - 1) / at_once; visits > 0; --visits) {
       const std::int64_t share = (iterations + visits - 1) / visits;
       if (is_stream) {
-        subject.operation.aggregate(share);
+        measured_case.operation.aggregate(share);
       } else {
-        subject.plan.samples = share;
+        measured_case.plan.samples = share;
       }
-      visit(subject);
+      visit(measured_case);
       iterations -= share;
     }
   }
-  void visit(Subject& subject) {
+  void visit(MeasuredCase& measured_case) {
     const Seconds began = now();
-    run_.heartbeat.enter_case(case_text(run_, subject.which()));
-    if (!subject.visited) observe(subject);
+    run_.heartbeat.enter_case(case_text(run_, measured_case.which()));
+    if (!measured_case.visited) observe(measured_case);
     run_.nics.begin();
     lost_before_ = lost_so_far();
     const Seconds began_measuring = now();
-    const Epoch epoch =
-        meter_.measure(subject.operation, subject.plan, options_.check_each ? checks_of(subject) : AroundEach());
-    subject.measuring = now() - began_measuring;
-    add_increase(subject.counted, meter_.counted_before(), run_.session.counters());
-    const std::int64_t starts = subject.plan.starts(subject.operation.aggregated());
-    subject.timed += subject.plan.timed(subject.operation.aggregated());
-    run_.nics.end(subject.nics, subject.which().size * static_cast<Bytes>(starts) / 2);
-    subject.plan.common_start = epoch.common_start;
-    if (options_.checks > 0 && !options_.check_each) check(subject, starts);
-    if (!subject.visited && is_repeated(run_, subject.which())) subject.unrepeated = subject.operation.repeat();
-    subject.visited = true;
-    append_by_rank(epoch.own_times, subject.own_times);
-    append_by_rank(epoch.own_means, subject.own_means);
-    subject.idle.elapsed += epoch.idle.elapsed;
-    subject.idle.stopped += epoch.idle.stopped;
-    subject.idle.waiting += epoch.idle.waiting;
-    subject.has_directions = epoch.has_directions;
-    if (run_.team.group().is_root()) subject.current.add(epoch);
-    subject.spent += now() - began;
+    const Epoch epoch = meter_.measure(measured_case.operation, measured_case.plan,
+                                       options_.check_each ? checks_of(measured_case) : AroundEach());
+    measured_case.measuring = now() - began_measuring;
+    add_increase(measured_case.counted, meter_.counted_before(), run_.session.counters());
+    const std::int64_t starts = measured_case.plan.starts(measured_case.operation.aggregated());
+    measured_case.timed += measured_case.plan.timed(measured_case.operation.aggregated());
+    run_.nics.end(measured_case.nics, measured_case.which().size * static_cast<Bytes>(starts) / 2);
+    measured_case.plan.common_start = epoch.common_start;
+    if (options_.checks > 0 && !options_.check_each) check(measured_case, starts);
+    if (!measured_case.visited && is_repeated(run_, measured_case.which()))
+      measured_case.unrepeated = measured_case.operation.repeat();
+    measured_case.visited = true;
+    append_by_rank(epoch.own_times, measured_case.own_times);
+    append_by_rank(epoch.own_means, measured_case.own_means);
+    measured_case.idle.elapsed += epoch.idle.elapsed;
+    measured_case.idle.stopped += epoch.idle.stopped;
+    measured_case.idle.waiting += epoch.idle.waiting;
+    measured_case.has_directions = epoch.has_directions;
+    if (run_.team.group().is_root()) measured_case.current.add(epoch);
+    measured_case.spent += now() - began;
   }
   /// Runs one operation during which the library reports its choice of algorithm. Timed operations are not observed.
-  void observe(Subject& subject) {
+  void observe(MeasuredCase& measured_case) {
     if (!options_.output.stats && !options_.keeps_records()) return;
     ChoiceObserver* const choices = run_.session.choices();
     if (choices != nullptr) choices->observe(true);
-    check_if_all(subject, subject.operation.run_once());
+    check_if_all(measured_case, measured_case.operation.run_once());
     if (choices == nullptr) return;
     choices->observe(false);
-    subject.choice = choices->last();
+    measured_case.choice = choices->last();
   }
-  void finish_epoch(Subject& subject) {
+  void finish_epoch(MeasuredCase& measured_case) {
     run_.heartbeat.enter(Phase::kReport);
-    const std::int64_t number = subject.epochs_done++;
-    if (const IdleTime idle = std::exchange(subject.idle, IdleTime()); idle.elapsed > 0) {
-      subject.stopped_shares.push_back(std::clamp(idle.stopped / idle.elapsed, 0.0, 1.0));
-      subject.waiting_shares.push_back(std::clamp(idle.waiting / idle.elapsed, 0.0, 1.0));
+    const std::int64_t number = measured_case.epochs_done++;
+    if (const IdleTime idle = std::exchange(measured_case.idle, IdleTime()); idle.elapsed > 0) {
+      measured_case.stopped_shares.push_back(std::clamp(idle.stopped / idle.elapsed, 0.0, 1.0));
+      measured_case.waiting_shares.push_back(std::clamp(idle.waiting / idle.elapsed, 0.0, 1.0));
     }
     std::string own;
     if (run_.team.group().is_root()) {
-      const Epoch& epoch = subject.epochs.emplace_back(std::exchange(subject.current, Epoch()));
-      subject.medians.push_back(median(epoch.samples));
-      EpochRecord finished = record_of(run_, subject.which(), subject.medians.back());
+      const Epoch& epoch = measured_case.epochs.emplace_back(std::exchange(measured_case.current, Epoch()));
+      measured_case.medians.push_back(median(epoch.samples));
+      EpochRecord finished = record_of(run_, measured_case.which(), measured_case.medians.back());
       finished.epoch = number;
       finished.samples = static_cast<std::int64_t>(epoch.samples.size());
       finished.late = epoch.late;
@@ -317,11 +325,11 @@ class Bench {
     }
   }
   /// Passes the rows of all groups, in the order of the groups, to the outputs of the job's first process.
-  void report_rows(std::span<Subject> subjects) {
+  void report_rows(std::span<MeasuredCase> measured_cases) {
     run_.heartbeat.enter(Phase::kReport);
     std::vector<Row> rows;
-    for (std::size_t i = 0; i < subjects.size();) {
-      const Subject& leading = subjects[i];
+    for (std::size_t i = 0; i < measured_cases.size();) {
+      const MeasuredCase& leading = measured_cases[i];
       const Case& first = leading.which();
       Row row;
       row.size = first.size;
@@ -331,8 +339,8 @@ class Bench {
       row.root = first.root;
       row.group = run_.team.reported_number();
       do {
-        (subjects[i].which().in_place ? row.in_place : row.out_of_place) = conclude(run_, subjects[i]);
-      } while (++i < subjects.size() && in_one_row(leading, subjects[i]));
+        (measured_cases[i].which().in_place ? row.in_place : row.out_of_place) = conclude(run_, measured_cases[i]);
+      } while (++i < measured_cases.size() && in_one_row(leading, measured_cases[i]));
       row.finished = std::time(nullptr);
       if (options_.traffic.summary) row.traffic = leading.operation.traffic();
       rows.push_back(std::move(row));
@@ -346,67 +354,68 @@ class Bench {
     }
   }
   /// Checks what a visit of `starts` operations has left, and as many more operations as are asked for.
-  void check(Subject& subject, std::int64_t starts) {
+  void check(MeasuredCase& measured_case, std::int64_t starts) {
     run_.heartbeat.enter(Phase::kCheck);
-    const std::int64_t again = subject.plan.launches > 0 ? 1 : 0;  // a recorded batch has run once more, untimed
-    const bool defined = subject.operation.last_result_is_defined(starts + again);
-    if (defined) check_result(subject, starts);
-    if (subject.plan.launches > 0) check_replay(subject);
+    const std::int64_t again = measured_case.plan.launches > 0 ? 1 : 0;  // a recorded batch has run once more, untimed
+    const bool defined = measured_case.operation.last_result_is_defined(starts + again);
+    if (defined) check_result(measured_case, starts);
+    if (measured_case.plan.launches > 0) check_replay(measured_case);
     if (options_.check_all) return;
-    const bool saves_time = options_.quick && defined && subject.operation_time > options_.time_budget;
-    check_alone(subject, subject.visited || saves_time ? (defined ? 0 : 1) : options_.checks);
+    const bool saves_time = options_.quick && defined && measured_case.operation_time > options_.time_budget;
+    check_alone(measured_case, measured_case.visited || saves_time ? (defined ? 0 : 1) : options_.checks);
   }
   [[nodiscard]] std::uint64_t lost_so_far() const { return run_.session.counters().lost_messages.value_or(0); }
   /// Where all messages were lost there is nothing to check.
-  void check_result(Subject& subject, std::int64_t starts) {
-    const auto wrong = subject.operation.check(starts);
-    subject.checked += subject.operation.take_checked();
-    ++subject.checked_operations;
-    if (wrong) ++subject.wrong_operations;
+  void check_result(MeasuredCase& measured_case, std::int64_t starts) {
+    const auto wrong = measured_case.operation.check(starts);
+    measured_case.checked += measured_case.operation.take_checked();
+    ++measured_case.checked_operations;
+    if (wrong) ++measured_case.wrong_operations;
     const std::uint64_t lost = lost_so_far() - lost_before_;
     if (lost > 0 && std::cmp_greater_equal(lost, starts) && !options_.check_all) return;
-    if (wrong && subject.wrong && (options_.check_all || options_.check_each)) {
-      subject.wrong->add(*wrong);
-    } else if (wrong && (!subject.wrong || wrong->elements > subject.wrong->elements)) {
-      subject.wrong = wrong;
+    if (wrong && measured_case.wrong && (options_.check_all || options_.check_each)) {
+      measured_case.wrong->add(*wrong);
+    } else if (wrong && (!measured_case.wrong || wrong->elements > measured_case.wrong->elements)) {
+      measured_case.wrong = wrong;
     }
   }
   /// Of messages that are not timed: with --check all every one is checked.
-  void check_if_all(Subject& subject, std::int64_t starts) {
-    if (options_.check_all) check_result(subject, starts);
+  void check_if_all(MeasuredCase& measured_case, std::int64_t starts) {
+    if (options_.check_all) check_result(measured_case, starts);
   }
   /// Launches the recorded batch once more on poison, and checks its last result. The timed launches alone would not
   /// show a batch that writes nothing: the warm-up has left good results.
-  void check_replay(Subject& subject) {
-    const std::int64_t aggregated = subject.operation.aggregated();
-    if (!subject.operation.last_result_is_defined(subject.plan.iterations * aggregated)) return;
-    meter_.replay(subject.operation, subject.plan);
-    check_result(subject, subject.plan.starts(aggregated));
+  void check_replay(MeasuredCase& measured_case) {
+    const std::int64_t aggregated = measured_case.operation.aggregated();
+    if (!measured_case.operation.last_result_is_defined(measured_case.plan.iterations * aggregated)) return;
+    meter_.replay(measured_case.operation, measured_case.plan);
+    check_result(measured_case, measured_case.plan.starts(aggregated));
   }
   /// Runs this many operations one at a time, and checks each: recorded ones where the timed ones are.
-  void check_alone(Subject& subject, std::int64_t operations) {
+  void check_alone(MeasuredCase& measured_case, std::int64_t operations) {
     for (std::int64_t i = 0; i < operations; ++i) {
       std::int64_t starts = 1;
       lost_before_ = lost_so_far();
-      if (subject.plan.launches > 0) {
-        meter_.run_recorded(subject.operation);
+      if (measured_case.plan.launches > 0) {
+        meter_.run_recorded(measured_case.operation);
       } else {
-        starts = subject.operation.run_once();
+        starts = measured_case.operation.run_once();
       }
       run_.heartbeat.tick();
-      check_result(subject, starts);
+      check_result(measured_case, starts);
     }
   }
   /// With --check all of a collective: each operation gets fresh buffers, and its result is checked.
-  AroundEach checks_of(Subject& subject) {
-    const auto timed = [&subject](const auto& act) {
-      return [&subject, act] {
+  AroundEach checks_of(MeasuredCase& measured_case) {
+    const auto timed = [&measured_case](const auto& act) {
+      return [&measured_case, act] {
         const Seconds began = now();
         act();
-        subject.checking += now() - began;
+        measured_case.checking += now() - began;
       };
     };
-    return {timed([&subject] { subject.operation.prepare(1); }), timed([this, &subject] { check_result(subject, 1); })};
+    return {timed([&measured_case] { measured_case.operation.prepare(1); }),
+            timed([this, &measured_case] { check_result(measured_case, 1); })};
   }
 
   Run& run_;

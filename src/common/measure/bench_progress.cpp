@@ -55,11 +55,11 @@ std::optional<Seconds> time_left(std::int64_t done, std::int64_t operations, Sec
 
 std::string case_text(const Run& run, const Case& which) { return describe(which, run.test.traits().row_kind); }
 
-double times_as_long(std::span<const Subject> rest, const Case& measured) {
+double times_as_long(std::span<const MeasuredCase> rest, const Case& measured) {
   double times = 0;
-  for (const Subject& subject : rest) {
+  for (const MeasuredCase& measured_case : rest) {
     const double ratio =
-        measured.size > 0 ? static_cast<double>(subject.which().size) / static_cast<double>(measured.size) : 1;
+        measured.size > 0 ? static_cast<double>(measured_case.which().size) / static_cast<double>(measured.size) : 1;
     times += std::max(1.0, ratio);
   }
   return times;
@@ -83,10 +83,11 @@ void BenchProgress::announce(std::int64_t cases) const {
 /// The time of an operation of a subject that is not planned yet, from those up to `last`, of which the last one is too
 /// long for its time budget: from a large size in the ratio of the sizes, by the fastest large one; else as the
 /// shortest. A busy host prolongs some operations, and hardly all.
-Seconds BenchProgress::expected_operation(std::span<const Subject> subjects, std::size_t last, Bytes size) const {
-  const bool is_large = subjects[last].which().size >= kLarge;
+Seconds BenchProgress::expected_operation(std::span<const MeasuredCase> measured_cases, std::size_t last,
+                                          Bytes size) const {
+  const bool is_large = measured_cases[last].which().size >= kLarge;
   Seconds shortest = std::numeric_limits<Seconds>::infinity();
-  for (const Subject& known : subjects.first(last + 1)) {
+  for (const MeasuredCase& known : measured_cases.first(last + 1)) {
     const Bytes known_size = known.which().size;
     if (is_large && (known_size < kLarge || !planner_.is_long(known.plan, known.operation_time))) continue;
     const double ratio = is_large ? static_cast<double>(size) / static_cast<double>(known_size) : 1.0;
@@ -95,36 +96,37 @@ Seconds BenchProgress::expected_operation(std::span<const Subject> subjects, std
   return shortest;
 }
 
-void BenchProgress::announce_long_operations(std::span<const Subject> subjects, std::size_t last) {
+void BenchProgress::announce_long_operations(std::span<const MeasuredCase> measured_cases, std::size_t last) {
   constexpr std::size_t kFew = 3;  // small sizes of which a busy host may prolong all
   constexpr double kToPlan = 3;    // operations: two, and about one more to fill the buffers
   if (has_announced_ || !run_.world().is_root()) return;
-  const Subject& latest = subjects[last];
+  const MeasuredCase& latest = measured_cases[last];
   const bool tells =
       planner_.is_long(latest.plan, latest.operation_time) && (latest.which().size >= kLarge || last >= kFew);
-  if (!tells && last + 1 < subjects.size()) return;  // one that is short changes nothing: there may be 100,000 sizes
+  if (!tells && last + 1 < measured_cases.size())
+    return;  // one that is short changes nothing: there may be 100,000 sizes
   Seconds all = 0;
   Seconds longest = 0;
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
+  for (std::size_t i = 0; i < measured_cases.size(); ++i) {
     const bool is_known = i <= last;
-    const Seconds each =
-        is_known ? subjects[i].operation_time : expected_operation(subjects, last, subjects[i].which().size);
-    all += is_known ? subjects[i].spent : kToPlan * each;
+    const Seconds each = is_known ? measured_cases[i].operation_time
+                                  : expected_operation(measured_cases, last, measured_cases[i].which().size);
+    all += is_known ? measured_cases[i].spent : kToPlan * each;
     all += planner_.visit_time(each) * static_cast<double>(planner_.epochs(each));
     longest = std::max(longest, each);
   }
   const Options& options = run_.options;
-  if (all < kLongRun || all < options.time_budget * static_cast<double>(subjects.size())) return;
+  if (all < kLongRun || all < options.time_budget * static_cast<double>(measured_cases.size())) return;
   has_announced_ = true;
   progress_.clear();
   fmt::print(stderr,
              "fabricbench: {} measurements take about {}: operations of up to {} are long for --time-budget {:g}; "
              "shorter with {}\n",
-             subjects.size(), readable_duration(all), readable_duration(longest), options.time_budget,
+             measured_cases.size(), readable_duration(all), readable_duration(longest), options.time_budget,
              options.quick ? "-n 1" : "--quick or -n 3");
 }
 
-void BenchProgress::announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took) {
+void BenchProgress::announce_rest(std::span<const MeasuredCase> rest, const Case& measured, Seconds took) {
   if (has_announced_ || took < kTelling || measured.size == 0 || !run_.world().is_root()) return;
   const Seconds left = took * times_as_long(rest, measured);
   if (left < kLongRun) return;
@@ -138,23 +140,24 @@ void BenchProgress::show(const std::string& what) {
   if (progress_.is_due()) progress_.show(what);
 }
 
-void BenchProgress::show_epoch(const Epochs& epochs, std::span<const Subject> subjects, const Subject& visited,
-                               double done) {
+void BenchProgress::show_epoch(const Epochs& epochs, std::span<const MeasuredCase> measured_cases,
+                               const MeasuredCase& visited, double done) {
   if (!progress_.is_due()) return;
   Seconds carried_out = 0;
   Seconds planned = 0;
-  for (const Subject& subject : subjects) {
-    const bool more = subject.epochs_done < run_.options.epochs || subject.wants_more(planner_, subjects.size());
-    const std::int64_t all = more ? std::min(epochs.planned, subject.most_epochs) : subject.epochs_done;
-    const Seconds visit = planner_.visit_time(subject.operation_time);
-    carried_out += visit * std::min(static_cast<double>(subject.epochs_done) + done, static_cast<double>(all));
+  for (const MeasuredCase& measured_case : measured_cases) {
+    const bool more =
+        measured_case.epochs_done < run_.options.epochs || measured_case.wants_more(planner_, measured_cases.size());
+    const std::int64_t all = more ? std::min(epochs.planned, measured_case.most_epochs) : measured_case.epochs_done;
+    const Seconds visit = planner_.visit_time(measured_case.operation_time);
+    carried_out += visit * std::min(static_cast<double>(measured_case.epochs_done) + done, static_cast<double>(all));
     planned += visit * static_cast<double>(all);
   }
   std::string left;
   if (carried_out >= kEnoughToTell * planned && carried_out > 0) {
     const Seconds elapsed = now() - epochs.began;
     const Seconds whole = elapsed / carried_out * planned;
-    const Seconds later = whole / static_cast<double>(subjects.size()) * static_cast<double>(epochs.later);
+    const Seconds later = whole / static_cast<double>(measured_cases.size()) * static_cast<double>(epochs.later);
     left = fmt::format(", about {} left", readable_duration(std::max(whole - elapsed, 0.0) + later));
   }
   progress_.show(fmt::format("epoch {} of {}{}; now {}", visited.epochs_done + 1, epochs.planned, left,

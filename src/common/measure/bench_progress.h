@@ -31,7 +31,7 @@ namespace fabricbench {
 [[nodiscard]] std::string case_text(const Run& run, const Case& which);
 
 /// How many times as long as a measurement the rest takes: each as long as that, or longer in the ratio of the sizes.
-[[nodiscard]] double times_as_long(std::span<const Subject> rest, const Case& measured);
+[[nodiscard]] double times_as_long(std::span<const MeasuredCase> rest, const Case& measured);
 
 /// What a run tells of its progress, and of how long it will take, on the process that speaks for the job.
 class BenchProgress {
@@ -43,10 +43,10 @@ class BenchProgress {
   void announce(std::int64_t cases) const;
   /// Tells once how long it will take if operations are too long for their time budget. Subjects after `last` are not
   /// planned yet.
-  void announce_long_operations(std::span<const Subject> subjects, std::size_t last);
+  void announce_long_operations(std::span<const MeasuredCase> measured_cases, std::size_t last);
   /// Tells once how long the rest of a run with a fixed number of iterations will take, by a measurement that `took`
   /// long enough to tell.
-  void announce_rest(std::span<const Subject> rest, const Case& measured, Seconds took);
+  void announce_rest(std::span<const MeasuredCase> rest, const Case& measured, Seconds took);
 
   /// Shows this where it is time to show something.
   void show(const std::string& what);
@@ -57,14 +57,16 @@ class BenchProgress {
     std::size_t later = 0;     ///< subjects that are measured after these, with --order sequential
   };
   /// `done`: the share of the epoch under way. Subjects count by the time that their visits take.
-  void show_epoch(const Epochs& epochs, std::span<const Subject> subjects, const Subject& visited, double done);
+  void show_epoch(const Epochs& epochs, std::span<const MeasuredCase> measured_cases, const MeasuredCase& visited,
+                  double done);
   [[nodiscard]] std::jthread follow(const std::string& what, std::int64_t operations, double rest) {
     return follow_visit(progress_, run_.heartbeat, what, operations, rest);
   }
   void clear() { progress_.clear(); }
 
  private:
-  [[nodiscard]] Seconds expected_operation(std::span<const Subject> subjects, std::size_t last, Bytes size) const;
+  [[nodiscard]] Seconds expected_operation(std::span<const MeasuredCase> measured_cases, std::size_t last,
+                                           Bytes size) const;
 
   const Run& run_;
   const Planner& planner_;

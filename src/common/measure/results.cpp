@@ -41,8 +41,8 @@ std::string text_of(const Run& run, const WrongData& wrong) {
 }
 
 /// Adds the number of wrong elements in the group, and the first one on the lowest rank that has any.
-void add_wrong(const Run& run, const Subject& subject, Measurement& measured) {
-  const auto& wrong = subject.wrong;
+void add_wrong(const Run& run, const MeasuredCase& measured_case, Measurement& measured) {
+  const auto& wrong = measured_case.wrong;
   const std::uint64_t elements = sum_of_group(run, wrong ? wrong->elements : 0);
   if (run.options.checks > 0 && run.test.traits().moves_data) measured.wrong = elements;
   if (elements == 0) return;
@@ -51,28 +51,28 @@ void add_wrong(const Run& run, const Subject& subject, Measurement& measured) {
 }
 
 /// Of messages with places of their own, messages are counted instead.
-void add_checked(const Run& run, const Subject& subject, Measurement& measured) {
+void add_checked(const Run& run, const MeasuredCase& measured_case, Measurement& measured) {
   if (run.options.check_all) {
-    measured.checked_messages = sum_of_group(run, subject.checked);
-    measured.wrong_messages = sum_of_group(run, subject.wrong ? subject.wrong->messages : 0);
+    measured.checked_messages = sum_of_group(run, measured_case.checked);
+    measured.wrong_messages = sum_of_group(run, measured_case.wrong ? measured_case.wrong->messages : 0);
     return;
   }
   if (!measured.wrong) return;
-  measured.checked_operations = subject.checked_operations;
+  measured.checked_operations = measured_case.checked_operations;
   if (!run.options.check_each) return;
-  const auto wrong = static_cast<std::int64_t>(subject.wrong_operations);
+  const auto wrong = static_cast<std::int64_t>(measured_case.wrong_operations);
   measured.wrong_operations = static_cast<std::uint64_t>(run.team.group().max(wrong));
-  if (subject.spent > 0) measured.checking_share = subject.checking / subject.spent;
+  if (measured_case.spent > 0) measured.checking_share = measured_case.checking / measured_case.spent;
 }
 
-void add_checked_bits(const Run& run, const Subject& subject, Measurement& measured) {
-  if (run.options.checks == 0 || !run.test.traits().moves_data || subject.which().size == 0) return;
-  measured.checked_bits_share = share_of_both(run.team.group().max(subject.operation.expected_bits().flags()));
+void add_checked_bits(const Run& run, const MeasuredCase& measured_case, Measurement& measured) {
+  if (run.options.checks == 0 || !run.test.traits().moves_data || measured_case.which().size == 0) return;
+  measured.checked_bits_share = share_of_both(run.team.group().max(measured_case.operation.expected_bits().flags()));
 }
 
-void add_repeatable(const Run& run, const Subject& subject, Measurement& measured) {
-  if (!is_repeated(run, subject.which())) return;
-  const auto& differs = subject.unrepeated;
+void add_repeatable(const Run& run, const MeasuredCase& measured_case, Measurement& measured) {
+  if (!is_repeated(run, measured_case.which())) return;
+  const auto& differs = measured_case.unrepeated;
   const std::int64_t ranks = run.team.group().sum(std::int64_t{differs ? differs->ranks : 0});
   measured.repeatable = ranks == 0;
   if (ranks == 0) return;
@@ -109,8 +109,8 @@ IdleShares idle_shares(const Run& run, const std::vector<double>& by_epoch) {
 }
 
 /// By rank, on the group's first process; empty if the library does not count them.
-std::vector<std::uint64_t> retransmitted_by_rank(const Run& run, const Subject& subject) {
-  const auto& retransmitted = subject.counted.retransmitted_segments;
+std::vector<std::uint64_t> retransmitted_by_rank(const Run& run, const MeasuredCase& measured_case) {
+  const auto& retransmitted = measured_case.counted.retransmitted_segments;
   if (!retransmitted) return {};
   const std::vector<double> own(1, static_cast<double>(*retransmitted));
   const std::vector<double> all = run.team.group().gather(own);
@@ -118,8 +118,8 @@ std::vector<std::uint64_t> retransmitted_by_rank(const Run& run, const Subject& 
 }
 
 /// Of the messages of all ranks, by queue pair, on the group's first process; empty if the library does not count them.
-std::vector<double> shares_of_queue_pairs(const Run& run, const Subject& subject) {
-  const std::vector<std::uint64_t>& own = subject.counted.messages_by_queue_pair;
+std::vector<double> shares_of_queue_pairs(const Run& run, const MeasuredCase& measured_case) {
+  const std::vector<std::uint64_t>& own = measured_case.counted.messages_by_queue_pair;
   if (own.empty()) return {};
   const std::vector<double> of_ranks = run.team.group().gather(std::vector<double>(own.begin(), own.end()));
   std::vector<double> shares(own.size(), 0.0);
@@ -130,20 +130,20 @@ std::vector<double> shares_of_queue_pairs(const Run& run, const Subject& subject
 }
 
 /// What all processes of a group contribute to.
-void add_of_all_ranks(const Run& run, const Subject& subject, Measurement& measured) {
-  add_wrong(run, subject, measured);
-  add_checked(run, subject, measured);
-  add_checked_bits(run, subject, measured);
-  add_repeatable(run, subject, measured);
-  measured.rank_times = times_of_all_ranks(run, subject.own_times);
-  measured.rank_means = times_of_all_ranks(run, subject.own_means);
-  measured.stopped = idle_shares(run, subject.stopped_shares);
-  measured.waiting = idle_shares(run, subject.waiting_shares);
+void add_of_all_ranks(const Run& run, const MeasuredCase& measured_case, Measurement& measured) {
+  add_wrong(run, measured_case, measured);
+  add_checked(run, measured_case, measured);
+  add_checked_bits(run, measured_case, measured);
+  add_repeatable(run, measured_case, measured);
+  measured.rank_times = times_of_all_ranks(run, measured_case.own_times);
+  measured.rank_means = times_of_all_ranks(run, measured_case.own_means);
+  measured.stopped = idle_shares(run, measured_case.stopped_shares);
+  measured.waiting = idle_shares(run, measured_case.waiting_shares);
   measured.processor_wait = explaining_wait(measured.waiting.most);
-  measured.retransmitted = retransmitted_by_rank(run, subject);
-  measured.queue_pairs = shares_of_queue_pairs(run, subject);
-  if (const auto& lost = subject.counted.lost_messages) measured.lost = sum_of_group(run, *lost);
-  measured.nics = run.nics.by_host(subject.nics);
+  measured.retransmitted = retransmitted_by_rank(run, measured_case);
+  measured.queue_pairs = shares_of_queue_pairs(run, measured_case);
+  if (const auto& lost = measured_case.counted.lost_messages) measured.lost = sum_of_group(run, *lost);
+  measured.nics = run.nics.by_host(measured_case.nics);
 }
 
 /// The median over epochs of each epoch's median.
@@ -156,12 +156,12 @@ Seconds median_of(const std::vector<Epoch>& epochs, std::vector<Seconds> Epoch::
 
 /// The part of a stream's messages that arrived: what is lost was carried by nobody. The sender is done with a datagram
 /// as soon as it has left. Of a latency, whose operations are two messages, 0 if none arrived, else 1.
-double arrived_share(const Run& run, const Subject& subject, const Measurement& measured) {
+double arrived_share(const Run& run, const MeasuredCase& measured_case, const Measurement& measured) {
   const RowKind row_kind = run.test.traits().row_kind;
   if (!measured.lost) return 1;
   const bool is_stream_of_them = row_kind == RowKind::kBandwidth || row_kind == RowKind::kBothWays;
   const double each = is_stream_of_them ? run.test.counted_share(run.workspace.ranks().all) : 2;
-  const double sent = static_cast<double>(subject.timed) * each;
+  const double sent = static_cast<double>(measured_case.timed) * each;
   const double share = std::max(0.0, 1 - static_cast<double>(*measured.lost) / std::max(sent, 1.0));
   return is_stream_of_them || share == 0 ? share : 1;
 }
@@ -178,19 +178,19 @@ std::vector<double> directions(const Run& run, const Measurement& measured) {
   return rates;
 }
 
-void add_rates(const Run& run, const Subject& subject, Measurement& measured) {
+void add_rates(const Run& run, const MeasuredCase& measured_case, Measurement& measured) {
   const int ranks = run.workspace.ranks().all;
   const double share = run.test.counted_share(ranks);
-  const double arrived = arrived_share(run, subject, measured);
+  const double arrived = arrived_share(run, measured_case, measured);
   const Seconds time = measured.summary.median;
-  measured.algbw = algorithm_bandwidth(static_cast<double>(subject.which().size) * share, time) * arrived;
+  measured.algbw = algorithm_bandwidth(static_cast<double>(measured_case.which().size) * share, time) * arrived;
   measured.busbw = measured.algbw * run.test.bus_factor(ranks);
-  if (subject.has_directions) measured.directions = directions(run, measured);
+  if (measured_case.has_directions) measured.directions = directions(run, measured);
   for (double& of_queue_pair : measured.queue_pairs) of_queue_pair *= measured.busbw;
   if (run.test.traits().row_kind != RowKind::kCollective) {
     measured.message_rate = arrived * algorithm_bandwidth(share, time);
   }
-  if (const TransportCounters& counted = subject.counted; counted.background_bytes) {
+  if (const TransportCounters& counted = measured_case.counted; counted.background_bytes) {
     measured.background_rate =
         algorithm_bandwidth(static_cast<double>(*counted.background_bytes), *counted.background_time);
   }
@@ -233,20 +233,21 @@ EpochRecord record_of(const Run& run, const Case& which, Seconds time) {
           .busbw = algbw * run.test.bus_factor(ranks)};
 }
 
-Measurement conclude(const Run& run, Subject& subject) {
+Measurement conclude(const Run& run, MeasuredCase& measured_case) {
   Measurement measured;
-  add_of_all_ranks(run, subject, measured);
+  add_of_all_ranks(run, measured_case, measured);
   if (!run.team.group().is_root()) return measured;
-  const std::vector<Epoch> epochs = std::move(subject.epochs);
+  const std::vector<Epoch> epochs = std::move(measured_case.epochs);
   measured.summary = summarize(epochs);
   measured.cpu_time =
       run.options.timing == Timing::kPipelined ? median_of(epochs, &Epoch::cpu_times) : measured.summary.median;
   if (!epochs.front().host_times.empty()) measured.host_time = median_of(epochs, &Epoch::host_times);
-  add_rates(run, subject, measured);
-  const std::int64_t operations = subject.plan.iterations * std::max<std::int64_t>(subject.plan.launches, 1);
-  measured.operations_per_sample = operations * subject.operation.aggregated();
+  add_rates(run, measured_case, measured);
+  const std::int64_t operations =
+      measured_case.plan.iterations * std::max<std::int64_t>(measured_case.plan.launches, 1);
+  measured.operations_per_sample = operations * measured_case.operation.aggregated();
   measured.iterations = measured.summary.samples * operations;
-  measured.choice = subject.choice;
+  measured.choice = measured_case.choice;
   if (run.options.per_iteration) {
     measured.iteration_times = iteration_times(all_samples(epochs), run.options.per_iteration_skip);
   }

@@ -16,7 +16,7 @@
 namespace fabricbench {
 
 /// A case, its plan, and what has been measured of it.
-struct Subject {
+struct MeasuredCase {
   Operation operation;
   VisitPlan plan{};
   Seconds operation_time = 0;                                           // estimated; of a stream, of a window
@@ -63,6 +63,6 @@ struct Subject {
 [[nodiscard]] EpochRecord record_of(const Run& run, const Case& which, Seconds time);
 
 /// What was measured of a subject, whose samples are dropped. Collective; complete on the first process of each group.
-[[nodiscard]] Measurement conclude(const Run& run, Subject& subject);
+[[nodiscard]] Measurement conclude(const Run& run, MeasuredCase& measured_case);
 
 }  // namespace fabricbench

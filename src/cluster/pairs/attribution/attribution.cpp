@@ -114,11 +114,11 @@ void count_readings(const Sweep& sweep, Verdict& verdict) {
 void note_noise(const Model& model, Verdict& verdict) {
   for (const Stratum& stratum : model.strata) {
     if (stratum.scale <= kMuchNoise) continue;
-    const auto kind = at(stratum.kind);
+    const auto kind = at(stratum.test);
     std::string note = fmt::format(
         "readings{} scatter by {:.0f} % (standard deviation), and this noise hides small deficits; are there "
         "two kinds of pairs, or is the network busy?",
-        kind < model.sweep->kinds.size() ? " of " + model.sweep->kinds[kind] : "", 100 * stratum.scale);
+        kind < model.sweep->tests.size() ? " of " + model.sweep->tests[kind] : "", 100 * stratum.scale);
     const bool is_known = std::ranges::find(verdict.notes, note) != verdict.notes.end();
     if (!is_known) verdict.notes.push_back(std::move(note));
   }

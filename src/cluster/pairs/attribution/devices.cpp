@@ -21,10 +21,10 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// The level of a host with one partner, over a device.
-struct OwnLevel {
+/// The residual of a host with one partner, over a device.
+struct OwnResidual {
   std::int32_t own = 0;
-  PartnerLevel level;
+  PartnerResidual with_partner;
 };
 
 struct Suspicion {
@@ -42,17 +42,17 @@ std::pair<std::int32_t, std::int32_t> hosts_of(const Model& model, Entry entry) 
   return {model.ids.host(entry.other), model.ids.host(model.own_effect(entry))};
 }
 
-std::vector<OwnLevel> levels_of(const Model& model, std::span<const Entry> entries) {
-  std::vector<OwnLevel> levels;
+std::vector<OwnResidual> residuals_of(const Model& model, std::span<const Entry> entries) {
+  std::vector<OwnResidual> by_partner;
   const auto hosts = [&](Entry entry) { return hosts_of(model, entry); };
   for (std::size_t begin = 0; begin < entries.size();) {
     std::size_t end = begin + 1;
     while (end < entries.size() && hosts(entries[end]) == hosts(entries[begin])) ++end;
-    const PartnerLevel level = level_of(model, entries.subspan(begin, end - begin));
-    if (level.readings > 0) levels.push_back({hosts(entries[begin]).second, level});
+    const PartnerResidual with_partner = residual_with(model, entries.subspan(begin, end - begin));
+    if (with_partner.readings > 0) by_partner.push_back({hosts(entries[begin]).second, with_partner});
     begin = end;
   }
-  return levels;
+  return by_partner;
 }
 
 /// Whether a cap shows with a centre.
@@ -67,7 +67,7 @@ std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& ef
   const auto kind = at(model.sweep->devices[at(effect.device)].kind);
   std::vector<double> shares;
   for (std::int32_t rail = 0; rail < model.ids.rails; ++rail) {
-    for (const Entry entry : model.entries_of(model.ids.of(effect.kind, host, rail, effect.role))) {
+    for (const Entry entry : model.entries_of(model.ids.of(effect.test, host, rail, effect.role))) {
       const Point& point = model.point_of(entry);
       const Route* route = model.sweep->route_of(at(point.reading), entry.receives());
       const bool other =
@@ -81,26 +81,26 @@ std::optional<double> share_elsewhere(const Model& model, const DeviceEffect& ef
   return median_of(shares);
 }
 
-UnitScore score_of(const Model& model, const std::vector<OwnLevel>& all) {
-  std::vector<PartnerLevel> levels;
+UnitScore score_of(const Model& model, const std::vector<OwnResidual>& all) {
+  std::vector<PartnerResidual> by_partner;
   std::int32_t partners = 0;
-  for (const OwnLevel& each : all) {
-    if (levels.empty() || levels.back().host != each.level.host) ++partners;
-    levels.push_back(each.level);
+  for (const OwnResidual& each : all) {
+    if (by_partner.empty() || by_partner.back().host != each.with_partner.host) ++partners;
+    by_partner.push_back(each.with_partner);
   }
-  return score_levels(std::move(levels), partners, model.slow);
+  return score_residuals(std::move(by_partner), partners, model.slow);
 }
 
 Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const DeviceEffect& effect) {
   Suspicion suspicion;
-  std::vector<OwnLevel> levels = levels_of(model, readings.entries_of(effect));
-  suspicion.score = score_of(model, levels);
+  std::vector<OwnResidual> by_partner = residuals_of(model, readings.entries_of(effect));
+  suspicion.score = score_of(model, by_partner);
   if (suspicion.score.median >= model.slow) return suspicion;
   const double cap = suspicion.score.cap;
   std::map<std::int32_t, std::vector<double>> shares;  // by host
-  for (const OwnLevel& each : levels) {
-    if (!shows(model, cap, each.level.centre)) continue;
-    shares[each.own].push_back(share_missing(each.level.residual, cap, each.level.centre));
+  for (const OwnResidual& each : by_partner) {
+    if (!shows(model, cap, each.with_partner.centre)) continue;
+    shares[each.own].push_back(share_missing(each.with_partner.residual, cap, each.with_partner.centre));
   }
   std::vector<std::int32_t> by_themselves;  // slow over other devices too
   for (auto& [host, of_host] : shares) {
@@ -117,8 +117,9 @@ Suspicion suspicion_of(const Model& model, const DeviceReadings& readings, const
     if (elsewhere) suspicion.fast_elsewhere.push_back(host);
   }
   if (by_themselves.empty()) return suspicion;
-  std::erase_if(levels, [&](const OwnLevel& each) { return std::ranges::binary_search(by_themselves, each.own); });
-  suspicion.score = score_of(model, levels);
+  std::erase_if(by_partner,
+                [&](const OwnResidual& each) { return std::ranges::binary_search(by_themselves, each.own); });
+  suspicion.score = score_of(model, by_partner);
   return suspicion;
 }
 
@@ -178,7 +179,7 @@ std::vector<std::int32_t> same_readings(const Model& model, const DeviceReadings
   const std::span<const Entry> entries = readings.entries_of(effect);
   for (const DeviceEffect& each : readings.effects) {
     const bool alike =
-        each.kind == effect.kind && each.role == effect.role && each.end - each.begin == effect.end - effect.begin;
+        each.test == effect.test && each.role == effect.role && each.end - each.begin == effect.end - effect.begin;
     const auto kind = at(model.sweep->devices[at(each.device)].kind);
     const bool same = alike && std::ranges::all_of(entries, [&](Entry entry) {
                         const auto place = at(model.point_of(entry).reading);
@@ -334,7 +335,7 @@ void name_devices(const Sweep& sweep, Verdict& verdict) {
 
 std::vector<char> readings_over(const Sweep& sweep, const std::vector<SlowDevices>& slow) {
   std::array<std::vector<char>, 2> is_slow;  // by device: when it sends, when it receives
-  for (std::vector<char>& way : is_slow) way.assign(sweep.devices.size(), 0);
+  for (std::vector<char>& direction : is_slow) direction.assign(sweep.devices.size(), 0);
   for (const SlowDevices& each : slow) {
     for (const std::int32_t device : each.devices) {
       if (each.sends) is_slow[0][at(device)] = 1;

@@ -17,7 +17,7 @@ namespace fabricbench::cluster {
 /// The effect of a device on readings of one kind, in one role.
 struct DeviceEffect {
   std::int32_t device = 0;
-  std::int32_t kind = 0;
+  std::int32_t test = 0;
   Role role = Role::kSender;
   std::size_t begin = 0;  ///< its entries in DeviceReadings::entries
   std::size_t end = 0;

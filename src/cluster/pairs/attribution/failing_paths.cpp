@@ -22,18 +22,18 @@ namespace {
 struct FailedPath {
   std::int32_t low = 0;  // units
   std::int32_t high = 0;
-  AttemptsByWay attempts;
+  AttemptsByDirection attempts;
   std::set<std::int32_t> rounds;
   std::set<std::int32_t> failed_rounds;
 
   /// The direction that all failures are of.
-  [[nodiscard]] Direction way() const {
-    for (const Direction way : {Direction::kSends, Direction::kReceives}) {
-      if (attempts.in(way).failures() == attempts.in(Direction::kBoth).failures()) return way;
+  [[nodiscard]] Direction direction() const {
+    for (const Direction direction : {Direction::kSends, Direction::kReceives}) {
+      if (attempts.in(direction).failures() == attempts.in(Direction::kBoth).failures()) return direction;
     }
     return Direction::kBoth;
   }
-  [[nodiscard]] bool is_dead() const { return attempts.in(way()).worked == 0; }
+  [[nodiscard]] bool is_dead() const { return attempts.in(direction()).worked == 0; }
   /// Whether it was still dead when it was measured again.
   [[nodiscard]] bool stays_dead() const { return is_dead() && failed_rounds.size() > 1; }
   [[nodiscard]] double failed_meetings() const { return static_cast<double>(failed_rounds.size()); }
@@ -98,7 +98,7 @@ struct MeetingCounts {
 };
 
 /// The meetings that say how often chance makes one fail: without those of unsteady units and of paths that stay dead.
-MeetingCounts usual_meetings(const AttemptTable& table, const FailedPaths& paths, const Units& unsteady) {
+MeetingCounts usual_failure_rate(const AttemptTable& table, const FailedPaths& paths, const Units& unsteady) {
   MeetingCounts usual;
   for (std::int32_t unit = 0; unit < std::ssize(table.units); ++unit) {
     const auto worked = static_cast<double>(table.of(unit).rounds_worked);
@@ -114,16 +114,16 @@ MeetingCounts usual_meetings(const AttemptTable& table, const FailedPaths& paths
 /// The failures of a path. Its finding is undecided.
 FailureRun run_of_path(const AttemptTable& table, const FailedPath& path, const MeetingCounts& usual) {
   Attempts failures;
-  failures.failed = path.attempts.in(path.way()).failed;
+  failures.failed = path.attempts.in(path.direction()).failed;
   FailureRun run = table.run_of(failures, {path.low});
   const auto hosts = static_cast<double>(table.sweep->hosts.size());
   run.looks = std::min((hosts - 1) / 2, usual.all / hosts);  // other paths of the host, each of two hosts
   Finding& finding = run.finding;
-  const bool backwards = path.way() == Direction::kReceives;
+  const bool backwards = path.direction() == Direction::kReceives;
   const std::int32_t from = backwards ? path.high : path.low;
   const std::int32_t to = backwards ? path.low : path.high;
   finding.hosts = {from / table.rails, to / table.rails};
-  if (path.way() != Direction::kBoth) finding.direction = Direction::kSends;
+  if (path.direction() != Direction::kBoth) finding.direction = Direction::kSends;
   if (table.rails > 1) finding.rail = from % table.rails;
   if (from % table.rails != to % table.rails) finding.other_rail = to % table.rails;
   finding.other_way_fine = path.is_dead() && path.attempts.in(Direction::kBoth).worked > 0;
@@ -163,7 +163,7 @@ bool report_unsteady_path(const AttemptTable& table, const FailedPath& path, con
   if (failed >= kSeveral && finding.false_alarm < false_alarm) {
     finding.blame = Blame::kTransient;
     finding.both_ways = table.sweep->readings[at(run.first)].both_ways;
-    finding.readings = path.attempts.in(path.way()).tried();
+    finding.readings = path.attempts.in(path.direction()).tried();
     finding.slow = finding.failed;
     finding.slow_rounds.assign(run.rounds.begin(), run.rounds.end());
     report.findings.push_back(std::move(finding));
@@ -182,7 +182,7 @@ double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& 
   const Units several = units_failing_with_several(table, paths);
   // If more than a quarter of all units do, the network is to blame, and none of them.
   const Units unsteady = 4 * several.size() > table.units.size() ? Units() : several;
-  const MeetingCounts usual = usual_meetings(table, paths, unsteady);
+  const MeetingCounts usual = usual_failure_rate(table, paths, unsteady);
   std::vector<Attempts> explained;
   for (const auto& [units, path] : paths) {
     bool is_of_path = !has_either(several, path);
@@ -191,7 +191,7 @@ double explain_by_paths(AttemptTable& table, double false_alarm, FailureReport& 
     } else {
       is_of_path = !has_either(unsteady, path) && report_unsteady_path(table, path, usual, false_alarm, report);
     }
-    if (is_of_path) explained.push_back(path.attempts.in(path.way()));
+    if (is_of_path) explained.push_back(path.attempts.in(path.direction()));
   }
   for (const Attempts& attempts : explained) table.explain(attempts);
   return usual.share();

@@ -105,11 +105,11 @@ bool is_dead_rail(const AttemptTable& table, const Attempts& attempts, FailureRu
 
 /// Whether units of a host fail with partners that work; with just one, if they never worked. In one direction: while
 /// they work in the other one.
-bool is_dead_host(const AttemptTable& table, const std::set<std::int32_t>& units, Direction way,
+bool is_dead_host(const AttemptTable& table, const std::set<std::int32_t>& units, Direction direction,
                   const FailureRun& run) {
-  const auto is_tried = [&](std::int32_t unit) { return table.of(unit, way).tried() > 0; };
+  const auto is_tried = [&](std::int32_t unit) { return table.of(unit, direction).tried() > 0; };
   if (std::ranges::count_if(units, is_tried) > std::ssize(run.units)) return false;
-  if (way == Direction::kBoth) return is_not_of_partners(run) || (!run.finding.has_worked && !run.proven.empty());
+  if (direction == Direction::kBoth) return is_not_of_partners(run) || (!run.finding.has_worked && !run.proven.empty());
   return is_not_of_partners(run) &&
          std::ranges::any_of(units, [&](std::int32_t unit) { return table.of(unit).last_success > run.first; });
 }
@@ -135,20 +135,20 @@ Sets silent_units(const AttemptTable& table) {
 }
 
 /// Finds which of these explain failures in a direction, or in both. If `blame` is undecided, all of them do.
-void find_dead(AttemptTable& table, const Sets& suspects, Blame blame, Direction way, double false_alarm,
+void find_dead(AttemptTable& table, const Sets& suspects, Blame blame, Direction direction, double false_alarm,
                std::vector<FailureRun>& causes) {
   std::set<std::int32_t> dead;
   for (const auto& [number, units] : suspects) {
-    const Attempts attempts = table.unexplained(units, way);
-    FailureRun run = table.run_of(attempts, units, way);
+    const Attempts attempts = table.unexplained(units, direction);
+    FailureRun run = table.run_of(attempts, units, direction);
     // Attempts may have failed so often before that a run of failures is chance.
     if (table.chance_of(run, run.earlier_share) >= false_alarm) continue;
     if (blame == Blame::kRail && !is_dead_rail(table, attempts, run)) continue;
-    if ((blame == Blame::kDead || blame == Blame::kNic) && !is_dead_host(table, units, way, run)) continue;
+    if ((blame == Blame::kDead || blame == Blame::kNic) && !is_dead_host(table, units, direction, run)) continue;
     Finding& finding = run.finding;
     finding.blame = blame;
-    finding.direction = way;
-    finding.other_way_fine = way != Direction::kBoth;
+    finding.direction = direction;
+    finding.other_way_fine = direction != Direction::kBoth;
     const std::int32_t rail = *units.begin() % table.rails;
     const bool share_rail = std::ranges::all_of(units, [&](std::int32_t unit) { return unit % table.rails == rail; });
     if (table.rails > 1 && share_rail) finding.rail = rail;
@@ -161,7 +161,7 @@ void find_dead(AttemptTable& table, const Sets& suspects, Blame blame, Direction
     causes.push_back(std::move(run));
     dead.insert(units.begin(), units.end());
   }
-  table.explain(table.unexplained(dead, way));
+  table.explain(table.unexplained(dead, direction));
 }
 
 /// Adds a finding. On a host it is undecided, with a follow-up, if it may be chance or the fault of a partner. What
@@ -241,12 +241,12 @@ Finding wrong_data_finding(const Sweep& sweep, const Hosts& hosts) {
 
 }  // namespace
 
-void AttemptsByWay::add(const Reading& reading, std::size_t place, Direction way, std::int32_t failed) {
+void AttemptsByDirection::add(const Reading& reading, std::size_t place, Direction direction, std::int32_t failed) {
   const bool has_worked = reading.outcome == Outcome::kMeasured;
   for (const Direction each : {Direction::kBoth, Direction::kSends, Direction::kReceives}) {
-    const bool is_about = each == Direction::kBoth || (reading.both_ways ? has_worked : each == way);
+    const bool is_about = each == Direction::kBoth || (reading.both_ways ? has_worked : each == direction);
     if (!is_about) continue;
-    Attempts& attempts = ways[at(each)];
+    Attempts& attempts = directions[at(each)];
     if (!has_worked) {
       attempts.failed.push_back(failed);
       continue;
@@ -256,7 +256,7 @@ void AttemptsByWay::add(const Reading& reading, std::size_t place, Direction way
     attempts.last_success = static_cast<std::int64_t>(place);
   }
   auto& [first, second] = worked_with;
-  const std::int32_t other = way == Direction::kSends ? reading.to : reading.from;
+  const std::int32_t other = direction == Direction::kSends ? reading.to : reading.from;
   if (has_worked && first != other) (first < 0 ? first : second) = other;
 }
 
@@ -272,10 +272,10 @@ AttemptTable::AttemptTable(const Sweep& readings, std::int32_t number_of_rails)
   }
 }
 
-Attempts AttemptTable::unexplained(const std::set<std::int32_t>& of_units, Direction way) const {
+Attempts AttemptTable::unexplained(const std::set<std::int32_t>& of_units, Direction direction) const {
   Attempts all;
   for (const std::int32_t unit : of_units) {
-    const Attempts& own = of(unit, way);
+    const Attempts& own = of(unit, direction);
     all.worked += own.worked;
     all.rounds_worked = std::max(all.rounds_worked, own.rounds_worked);
     all.last_round = std::max(all.last_round, own.last_round);
@@ -287,7 +287,8 @@ Attempts AttemptTable::unexplained(const std::set<std::int32_t>& of_units, Direc
   return all;
 }
 
-FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::int32_t>& own, Direction way) const {
+FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::int32_t>& own,
+                                Direction direction) const {
   constexpr std::array<Direction, 3> kOpposite = {Direction::kBoth, Direction::kReceives, Direction::kSends};
   FailureRun run;
   Finding& finding = run.finding;
@@ -308,7 +309,7 @@ FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::in
       if (own.contains(unit)) continue;
       run.partners.insert(host);
       if (works_besides(unit, other / rails)) run.working.insert(host);
-      const std::int32_t last_round = of(unit, kOpposite[at(way)]).last_round;
+      const std::int32_t last_round = of(unit, kOpposite[at(direction)]).last_round;
       if (last_round > (finding.has_worked ? reading.round : -1)) run.proven.insert(host);
     }
   }
@@ -342,13 +343,13 @@ Failures find_failures(const Sweep& sweep, std::int32_t rails, double false_alar
   if (table.failed.empty()) return failures;
   std::vector<FailureRun> causes;
   const std::vector<Hosts> parts = find_parts(table, causes);
-  const auto find = [&](const Sets& suspects, Blame blame, Direction way) {
-    find_dead(table, suspects, blame, way, false_alarm, causes);
+  const auto find = [&](const Sets& suspects, Blame blame, Direction direction) {
+    find_dead(table, suspects, blame, direction, false_alarm, causes);
   };
   find(units_by(Blame::kRail, table), Blame::kRail, Direction::kBoth);
-  for (const Direction way : {Direction::kBoth, Direction::kSends, Direction::kReceives}) {
-    find(units_by(Blame::kDead, table), Blame::kDead, way);
-    if (rails > 1) find(units_by(Blame::kNic, table), Blame::kNic, way);
+  for (const Direction direction : {Direction::kBoth, Direction::kSends, Direction::kReceives}) {
+    find(units_by(Blame::kDead, table), Blame::kDead, direction);
+    if (rails > 1) find(units_by(Blame::kNic, table), Blame::kNic, direction);
   }
   find(silent_units(table), Blame::kUndecided, Direction::kBoth);
   const double usual = explain_by_paths(table, false_alarm, failures.paths);

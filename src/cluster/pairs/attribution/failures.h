@@ -63,14 +63,14 @@ struct Attempts {
 };
 
 /// Attempts by direction.
-struct AttemptsByWay {
-  std::array<Attempts, 3> ways;
+struct AttemptsByDirection {
+  std::array<Attempts, 3> directions;
   std::array<std::int32_t, 2> worked_with{-1, -1};  ///< two different hosts; -1: none
 
-  [[nodiscard]] const Attempts& in(Direction way) const { return ways[at(way)]; }
+  [[nodiscard]] const Attempts& in(Direction direction) const { return directions[at(direction)]; }
   /// Adds a reading. A reading of both directions together that failed does not tell which of them did. `failed`: its
   /// place in AttemptTable::failed.
-  void add(const Reading& reading, std::size_t place, Direction way, std::int32_t failed = -1);
+  void add(const Reading& reading, std::size_t place, Direction direction, std::int32_t failed = -1);
 };
 
 /// Failures without a success between them, and a finding on them.
@@ -91,12 +91,12 @@ struct AttemptTable {
   const Sweep* sweep = nullptr;
   std::int32_t rails = 1;
   std::vector<FailedAttempt> failed;
-  std::vector<AttemptsByWay> units;
+  std::vector<AttemptsByDirection> units;
 
   AttemptTable(const Sweep& readings, std::int32_t number_of_rails);
 
-  [[nodiscard]] const Attempts& of(std::int32_t unit, Direction way = Direction::kBoth) const {
-    return units[at(unit)].in(way);
+  [[nodiscard]] const Attempts& of(std::int32_t unit, Direction direction = Direction::kBoth) const {
+    return units[at(unit)].in(direction);
   }
   [[nodiscard]] std::int32_t sender_of(const Reading& reading) const {
     return reading.from * rails + reading.from_rail;
@@ -108,10 +108,11 @@ struct AttemptTable {
     return (first >= 0 && first != host) || second >= 0;
   }
   /// The attempts of these units, with the failures that nothing explains.
-  [[nodiscard]] Attempts unexplained(const std::set<std::int32_t>& of_units, Direction way = Direction::kBoth) const;
+  [[nodiscard]] Attempts unexplained(const std::set<std::int32_t>& of_units,
+                                     Direction direction = Direction::kBoth) const;
   /// The failures of these units after their last success.
   [[nodiscard]] FailureRun run_of(const Attempts& attempts, const std::set<std::int32_t>& own,
-                                  Direction way = Direction::kBoth) const;
+                                  Direction direction = Direction::kBoth) const;
   /// The probability that so many attempts fail by chance, anywhere in the sweep. `share`: of attempts that usually
   /// fail. `worked`: attempts between these.
   [[nodiscard]] double chance_of(const FailureRun& run, double share, std::int64_t worked = 0) const;

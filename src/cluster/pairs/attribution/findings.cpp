@@ -60,11 +60,12 @@ SlowUnit slow_unit(const Model& model, const UnitEffect& found) {
 /// with which a cap, the logarithm of a rate, would show are counted, at least one.
 bool is_fine(const Model& model, std::int32_t effect, double cap = -std::numeric_limits<double>::infinity()) {
   if (score_effect(model, effect).median < model.slow / 2) return false;
-  std::vector<PartnerLevel> levels = partner_levels(model, effect);
-  std::erase_if(levels, [&](const PartnerLevel& level) { return level.centre + model.slow < cap; });
-  const auto fine =
-      std::ranges::count_if(levels, [&](const PartnerLevel& level) { return level.residual >= model.slow; });
-  return fine > 0 && static_cast<double>(fine) >= kMost * static_cast<double>(levels.size());
+  std::vector<PartnerResidual> by_partner = partner_residuals(model, effect);
+  std::erase_if(by_partner,
+                [&](const PartnerResidual& with_partner) { return with_partner.centre + model.slow < cap; });
+  const auto fine = std::ranges::count_if(
+      by_partner, [&](const PartnerResidual& with_partner) { return with_partner.residual >= model.slow; });
+  return fine > 0 && static_cast<double>(fine) >= kMost * static_cast<double>(by_partner.size());
 }
 
 /// Sets of partners: different hosts.
@@ -75,7 +76,7 @@ struct PartnerSets {
 
   /// Adds the partners of an effect. Partners that were met over any slow rail and kind count as met.
   void add(const Model& model, const std::set<std::int32_t>& effects, std::int32_t effect,
-           const std::vector<PartnerLevel>& levels) {
+           const std::vector<PartnerResidual>& by_partner) {
     for (const std::int32_t rail_of : effects) {
       for (const std::int32_t kind_of : effects) {
         const std::int32_t alike = model.ids.of(model.ids.kind(kind_of), model.ids.host(effect),
@@ -83,9 +84,9 @@ struct PartnerSets {
         for (const Entry entry : model.entries_of(alike)) met.insert(model.ids.host(entry.other));
       }
     }
-    for (const PartnerLevel& level : levels) {
-      shown.insert(level.host);
-      if (level.residual < model.slow) slow.insert(level.host);
+    for (const PartnerResidual& with_partner : by_partner) {
+      shown.insert(with_partner.host);
+      if (with_partner.residual < model.slow) slow.insert(with_partner.host);
     }
   }
   [[nodiscard]] PartnerCount counted() const {
@@ -100,15 +101,15 @@ void count_partners(const Model& model, const SlowUnit& unit, Finding& finding) 
   PartnerSets sends;
   PartnerSets receives;
   for (const std::int32_t effect : unit.effects) {
-    const std::vector<PartnerLevel> levels = partner_levels(model, effect);
+    const std::vector<PartnerResidual> by_partner = partner_residuals(model, effect);
     const Role role = EffectIds::role(effect);
-    all.add(model, unit.effects, effect, levels);
-    if (role != Role::kReceiver) sends.add(model, unit.effects, effect, levels);
-    if (role != Role::kSender) receives.add(model, unit.effects, effect, levels);
+    all.add(model, unit.effects, effect, by_partner);
+    if (role != Role::kReceiver) sends.add(model, unit.effects, effect, by_partner);
+    if (role != Role::kSender) receives.add(model, unit.effects, effect, by_partner);
     finding.both_ways = finding.both_ways || role == Role::kEither;
-    for (const PartnerLevel& level : levels) {
-      finding.readings += level.readings;
-      finding.slow += level.slow_readings;
+    for (const PartnerResidual& with_partner : by_partner) {
+      finding.readings += with_partner.readings;
+      finding.slow += with_partner.slow_readings;
     }
   }
   finding.sends = sends.counted();
@@ -154,7 +155,8 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
   finding.direction = direction_of(unit.sends, unit.receives);
   finding.ratio = std::exp(unit.worst->score.median);
   std::vector<double> centres;
-  for (const PartnerLevel& level : partner_levels(model, unit.worst->effect)) centres.push_back(level.centre);
+  for (const PartnerResidual& with_partner : partner_residuals(model, unit.worst->effect))
+    centres.push_back(with_partner.centre);
   finding.expected = std::exp(median_of(centres));
   finding.rate = finding.expected * finding.ratio;
   count_partners(model, unit, finding);
@@ -164,7 +166,7 @@ Finding from_unit(const Model& model, const SlowUnit& unit) {
     const double own = std::exp(score_effect(model, effect).median);
     ratio = ratio > 0 ? std::min(ratio, own) : own;
   }
-  finding.kinds = kinds_of(model, unit.effects);
+  finding.tests = kinds_of(model, unit.effects);
   finding.other_way_fine =
       finding.direction != Direction::kBoth && std::ranges::all_of(unit.effects, [&](std::int32_t effect) {
         return is_fine(model, EffectIds::other_way(effect), score_effect(model, effect).cap);
@@ -229,12 +231,12 @@ void follow_up_unit(const Model& model, const UnitEffect& found, Verdict& verdic
   const std::int32_t wanted = partners_to_judge(scale, model.settings);
   if (wanted > kHopeless) return;  // a note says how noisy it is
   const Role role = EffectIds::role(found.effect);
-  const char* way = role == Role::kEither ? "" : role == Role::kSender ? " when it sends" : " when it receives";
+  const char* direction = role == Role::kEither ? "" : role == Role::kSender ? " when it sends" : " when it receives";
   verdict.follow_ups.push_back(
       {model.ids.host(found.effect), -1, static_cast<std::int16_t>(model.ids.rail(found.effect)),
        std::max(2, wanted - score.informative),
        fmt::format("slow with {} of {} partners{}, {:.0f} % below the others", score.slow_hosts,
-                   score.informative_hosts, way, -100 * std::expm1(score.median)),
+                   score.informative_hosts, direction, -100 * std::expm1(score.median)),
        false, false, shows_within_level(model, found), false, is_slow_with_all(model, found.effect)});
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t kFewReadings = kMany / 2;
 /// the normal distribution there.
 constexpr double kVarianceOfDrift = 2.04;
 double drop_of(const Model& model, const Reading& reading) {
-  const auto drop = model.drops.find({reading.kind, reading.round});
+  const auto drop = model.drops.find({reading.test, reading.round});
   return drop == model.drops.end() ? 0 : drop->second;
 }
 
@@ -58,7 +58,7 @@ bool is_usual_at_first(const Model& model, const Point& point) {
 /// By stratum, the median of each effect with points there. Between parts, each part counts once: if one of three
 /// leaves has slow uplinks, most pairs are slow.
 std::vector<std::vector<OfPart>> medians_of_effects(const Model& model) {
-  const std::vector<Nearness>& levels = model.structure.levels;
+  const std::vector<Level>& levels = model.structure.levels;
   const bool are_several = !levels.empty() && (levels.front().is_given || levels.front().parts > 2);
   const auto by_parts = [&](std::size_t stratum) { return are_several && model.strata[stratum].distance > 0; };
   const auto part_at = [&](std::int32_t effect) { return model.part_of(model.ids.host(effect)); };
@@ -75,9 +75,9 @@ std::vector<std::vector<OfPart>> medians_of_effects(const Model& model) {
           {by_parts(stratum) ? part_at(entry.other) : 0, static_cast<float>(point.log_rate - drift_of(model, point))});
     }
     // The paths out of a part may be slow, and the paths into it healthy.
-    const std::int32_t way = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
+    const std::int32_t direction = part_at(effect) * kRoles + static_cast<std::int32_t>(EffectIds::role(effect));
     for (const std::size_t stratum : touched) {
-      medians[stratum].push_back({by_parts(stratum) ? way : 0, upper_median_of_parts(values[stratum])});
+      medians[stratum].push_back({by_parts(stratum) ? direction : 0, upper_median_of_parts(values[stratum])});
       values[stratum].clear();
     }
     touched.clear();
@@ -215,11 +215,11 @@ LightLoadDrift light_load_drift_of(FullRounds full) {
 
 void set_light_load_drift(Model& model) {
   if (!model.has_lightly_loaded) return;
-  std::vector<FullRounds> full(model.sweep->kinds.size() + 1);
+  std::vector<FullRounds> full(model.sweep->tests.size() + 1);
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    full.resize(std::max<std::size_t>(full.size(), at(reading.kind) + 1));
-    FullRounds& of_kind = full[at(reading.kind)];
+    full.resize(std::max<std::size_t>(full.size(), at(reading.test) + 1));
+    FullRounds& of_kind = full[at(reading.test)];
     if (point.lightly_loaded || (!of_kind.rounds.empty() && of_kind.rounds.back() >= reading.round)) continue;
     of_kind.rounds.push_back(reading.round);
     of_kind.drift.push_back(model.drift[at(point.window)] + drop_of(model, reading));
@@ -242,7 +242,7 @@ void find_drops(Model& model) {
     const Reading& reading = model.reading_of(point);
     most = std::max(most, reading.concurrent);
     if (point.lightly_loaded || !model.is_clean(point)) continue;
-    Round& round = rounds[{reading.kind, reading.round}];
+    Round& round = rounds[{reading.test, reading.round}];
     round.residuals.push_back(point.residual);
     if (round.pairs.size() < kSeveral) round.pairs.insert(std::minmax(reading.from, reading.to));
     round.at_once = reading.concurrent;

@@ -22,7 +22,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
+Grouping grouping_of(const Sweep& sweep, const Level& level) {
   Grouping grouping;
   grouping.groups.resize(at(level.parts));
   for (std::size_t host = 0; host < level.part_of.size(); ++host) {
@@ -39,9 +39,9 @@ Grouping grouping_of(const Sweep& sweep, const Nearness& level) {
 }
 
 /// The median rates of pairs of the fast kind, and of all others.
-Kinds kinds_of(const Model& model) {
+HostKinds kinds_of(const Model& model) {
   const std::vector<char>& slow = model.structure.is_slow_kind;
-  Kinds kinds;
+  HostKinds kinds;
   std::vector<char> taken(slow.size(), 0);
   std::vector<float> fast_rates;
   std::vector<float> slow_rates;
@@ -76,12 +76,12 @@ void follow_up_unplaced(const Model& model, Verdict& verdict) {
 }
 
 /// The median rate from one group to another, and its number of readings.
-struct Way {
+struct RateBetween {
   double rate = 0;
   std::int64_t readings = 0;
 };
 
-Way way_between(const Model& model, const Nearness& level, std::int32_t from, std::int32_t to) {
+RateBetween rate_between(const Model& model, const Level& level, std::int32_t from, std::int32_t to) {
   std::vector<float> rates;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
@@ -269,7 +269,7 @@ bool are_small_groups(const FastPairs& fast, const PairRates& pairs, std::int32_
 
 void report_groups(const Model& model, Verdict& verdict) {
   const Structure& structure = model.structure;
-  for (const Nearness& level : structure.levels) verdict.groupings.push_back(grouping_of(*model.sweep, level));
+  for (const Level& level : structure.levels) verdict.groupings.push_back(grouping_of(*model.sweep, level));
   if (!structure.is_slow_kind.empty()) verdict.kinds = kinds_of(model);
   verdict.open_groups = structure.open_parts;
   if (!verdict.open_groups.empty()) verdict.groups_are_open = true;
@@ -282,16 +282,16 @@ void report_groups(const Model& model, Verdict& verdict) {
 }
 
 void report_small_group(const Model& model, Verdict& verdict) {
-  const std::vector<Nearness>& levels = model.structure.levels;
+  const std::vector<Level>& levels = model.structure.levels;
   if (levels.size() != 1 || levels.front().is_given || levels.front().parts != 2) return;
   if (levels.front().across > kMost || verdict.groups_are_open) return;
   const std::vector<Group>& groups = verdict.groupings.front().groups;
   const std::int32_t small = groups[0].hosts.size() < groups[1].hosts.size() ? 0 : 1;
   const std::size_t hosts = groups[at(small)].hosts.size();
   if (groups[at(1 - small)].hosts.size() < 3 * hosts) return;  // either may have the slow uplinks
-  const Way within = way_between(model, levels.front(), 1 - small, 1 - small);
-  const Way out = way_between(model, levels.front(), small, 1 - small);
-  const Way in = way_between(model, levels.front(), 1 - small, small);
+  const RateBetween within = rate_between(model, levels.front(), 1 - small, 1 - small);
+  const RateBetween out = rate_between(model, levels.front(), small, 1 - small);
+  const RateBetween in = rate_between(model, levels.front(), 1 - small, small);
   if (within.rate <= 0) return;
   const bool sends = out.readings > 0 && out.rate < kMost * within.rate;
   const bool receives = in.readings > 0 && in.rate < kMost * within.rate;

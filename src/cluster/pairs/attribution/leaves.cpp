@@ -34,14 +34,14 @@ struct Crossing {
 using Round = std::vector<Crossing>;
 
 /// Out of a leaf (`to` is kAny), into a leaf (`from` is kAny), or from one leaf to another.
-struct LeafWay {
+struct LeafPath {
   static constexpr std::int32_t kAny = -1;
   std::int32_t from = kAny;
   std::int32_t to = kAny;
 
   [[nodiscard]] bool is_path() const { return from != kAny && to != kAny; }
   [[nodiscard]] std::int32_t leaf() const { return std::max(from, to); }
-  [[nodiscard]] LeafWay back() const { return {to, from}; }
+  [[nodiscard]] LeafPath back() const { return {to, from}; }
   [[nodiscard]] bool has(const Crossing& each) const {
     return each.from != each.to && (from == kAny || each.from == from) && (to == kAny || each.to == to);
   }
@@ -50,7 +50,7 @@ struct LeafWay {
     if (is_path()) return has(each) || back().has(each);
     return each.from == leaf() || each.to == leaf();
   }
-  friend bool operator<(const LeafWay& a, const LeafWay& b) {
+  friend bool operator<(const LeafPath& a, const LeafPath& b) {
     return std::pair(a.from, a.to) < std::pair(b.from, b.to);
   }
 };
@@ -90,7 +90,7 @@ class LeafContrasts {
         leaves_(structure.levels.front()),
         settings_(settings),
         are_shared_(links_are_shared),
-        rest_(leaves_.parts == 1 ? 1 : LeafWay::kAny),
+        rest_(leaves_.parts == 1 ? 1 : LeafPath::kAny),
         slow_(std::log1p(-settings.tolerance)) {
     list_rounds(sweep, left_out);
   }
@@ -126,10 +126,10 @@ class LeafContrasts {
       const std::int32_t to = leaf_of(reading.to);
       if (!has_rate(reading) || from < 0 || to < 0 || (!left_out.empty() && left_out[i] != 0)) continue;
       const double log_rate = std::log(double{reading.rate});
-      if (from == to) inside[{reading.from_rail, reading.kind, reading.both_ways}].emplace_back(from, log_rate);
+      if (from == to) inside[{reading.from_rail, reading.test, reading.both_ways}].emplace_back(from, log_rate);
       if ((from == to && from != rest_) || (are_shared_ && reading.concurrent == 1)) continue;
       const std::int32_t distance = std::max(structure_.distance(reading.from, reading.to), 1);
-      Round& round = rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways, distance,
+      Round& round = rounds[{reading.round, reading.from_rail, reading.test, reading.both_ways, distance,
                              structure_.is_of_slow_kind(reading)}];
       round.push_back({from, to, reading.from, reading.to, log_rate});
       ++readings_;
@@ -153,51 +153,52 @@ class LeafContrasts {
   }
 
   [[nodiscard]] bool is_explained(const Crossing& each) const {
-    return std::ranges::any_of(explained_, [&](const LeafWay& way) { return way.touches(each); });
+    return std::ranges::any_of(explained_, [&](const LeafPath& path) { return path.touches(each); });
   }
   [[nodiscard]] bool is_known(std::int32_t leaf) const {
-    return leaf == rest_ ||
-           std::ranges::any_of(explained_, [&](const LeafWay& way) { return !way.is_path() && way.leaf() == leaf; });
+    return leaf == rest_ || std::ranges::any_of(explained_, [&](const LeafPath& path) {
+             return !path.is_path() && path.leaf() == leaf;
+           });
   }
   /// Adds how far the readings of each way are below those of a round that do not touch it; of two leaves, below those
   /// in the other direction.
-  void add_round(std::size_t number, bool of_paths, std::map<LeafWay, Contrast>& contrasts) const {
-    std::map<LeafWay, Sum> own;
-    std::map<LeafWay, Sum> touching;  // by path, the lower leaf first, or by leaf, as the way out of it
+  void add_round(std::size_t number, bool of_paths, std::map<LeafPath, Contrast>& contrasts) const {
+    std::map<LeafPath, Sum> own;
+    std::map<LeafPath, Sum> touching;  // by path, the lower leaf first, or by leaf, as the way out of it
     Sum all;
-    const auto touched = [&](const LeafWay& way) {
-      return of_paths ? std::min(way, way.back()) : LeafWay{way.leaf(), LeafWay::kAny};
+    const auto touched = [&](const LeafPath& path) {
+      return of_paths ? std::min(path, path.back()) : LeafPath{path.leaf(), LeafPath::kAny};
     };
     for (const Crossing& each : rounds_[number]) {
       if (is_explained(each)) continue;
       all.add(each.log_rate);
-      const LeafWay path{each.from, each.to};
+      const LeafPath path{each.from, each.to};
       if (of_paths) {
         own[path].add(each.log_rate);
         touching[touched(path)].add(each.log_rate);
         continue;
       }
-      touching[{each.from, LeafWay::kAny}].add(each.log_rate);
+      touching[{each.from, LeafPath::kAny}].add(each.log_rate);
       if (each.from == each.to) continue;
-      touching[{each.to, LeafWay::kAny}].add(each.log_rate);
-      own[{each.from, LeafWay::kAny}].add(each.log_rate);
-      own[{LeafWay::kAny, each.to}].add(each.log_rate);
+      touching[{each.to, LeafPath::kAny}].add(each.log_rate);
+      own[{each.from, LeafPath::kAny}].add(each.log_rate);
+      own[{LeafPath::kAny, each.to}].add(each.log_rate);
     }
-    for (const auto& [way, sum] : own) {
-      Sum others = all - touching[touched(way)];
+    for (const auto& [path, sum] : own) {
+      Sum others = all - touching[touched(path)];
       if (others.count == 0 && leaves_.parts == 2) others = all - sum;
-      if (others.count == 0 || (!of_paths && is_known(way.leaf()))) continue;
-      Contrast& contrast = contrasts[way];
+      if (others.count == 0 || (!of_paths && is_known(path.leaf()))) continue;
+      Contrast& contrast = contrasts[path];
       contrast.rounds.push_back({number, others.mean(), sum.mean() - others.mean()});
       contrast.readings += sum.count;
     }
   }
 
-  [[nodiscard]] std::map<LeafWay, Contrast> contrasts_of(bool paths) const {
-    std::map<LeafWay, Contrast> contrasts;
+  [[nodiscard]] std::map<LeafPath, Contrast> contrasts_of(bool paths) const {
+    std::map<LeafPath, Contrast> contrasts;
     for (std::size_t round = 0; round < rounds_.size(); ++round) add_round(round, paths, contrasts);
     std::erase_if(contrasts, [&](const auto& each) { return by_time(each.second).size() < kFew; });
-    for (auto& [way, contrast] : contrasts) {
+    for (auto& [path, contrast] : contrasts) {
       for (const InRound& each : contrast.rounds) contrast.mean += each.contrast;
       contrast.mean /= static_cast<double>(contrast.rounds.size());
     }
@@ -220,9 +221,9 @@ class LeafContrasts {
   /// The probability that any healthy way has such a contrast: Student's t with the variance within this way and within
   /// all others of its direction, without readings that touch this one: one way's own few rounds tell little of the
   /// noise, and if it is slow, so are the others in rounds in which they meet it.
-  [[nodiscard]] double chance_of(const LeafWay& way, const Contrast& contrast, bool of_paths, std::size_t ways) {
-    if (rest_ != LeafWay::kAny) return std::exp(-leaves_.gain);  // hosts were chosen because they are slow
-    constexpr double kSmallestVariance = 1e-6;                   // a simulator's readings may have no noise
+  [[nodiscard]] double chance_of(const LeafPath& path, const Contrast& contrast, bool of_paths, std::size_t paths) {
+    if (rest_ != LeafPath::kAny) return std::exp(-leaves_.gain);  // hosts were chosen because they are slow
+    constexpr double kSmallestVariance = 1e-6;                    // a simulator's readings may have no noise
     double squares = 0;
     double degrees = 0;
     const auto add = [&](const Contrast& each) {
@@ -232,46 +233,46 @@ class LeafContrasts {
       return means.size();
     };
     const std::size_t rounds = add(contrast);
-    explained_.push_back(way);
+    explained_.push_back(path);
     for (const auto& [other, each] : contrasts_of(of_paths)) {
-      if ((other.from == LeafWay::kAny) == (way.from == LeafWay::kAny)) add(each);
+      if ((other.from == LeafPath::kAny) == (path.from == LeafPath::kAny)) add(each);
     }
     explained_.pop_back();
     const double variance = std::max(squares / degrees, kSmallestVariance);
     const double t = -contrast.mean / std::sqrt(variance / static_cast<double>(rounds));
-    return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(ways)) : 1;
+    return t > 0 ? std::min(1.0, student_tail(t, degrees) * static_cast<double>(paths)) : 1;
   }
 
   /// Whether most hosts of a way are slow, whatever chance says.
-  [[nodiscard]] bool is_slow(const LeafWay& way, const Contrast& contrast) const {
-    if (contrast.mean > (are_shared_ ? -kLeastLoad : slow_) || is_slow_inside(way, contrast)) return false;
-    const PartnerCount from = hosts_of(way, contrast, true);
-    const PartnerCount to = hosts_of(way, contrast, false);
+  [[nodiscard]] bool is_slow(const LeafPath& path, const Contrast& contrast) const {
+    if (contrast.mean > (are_shared_ ? -kLeastLoad : slow_) || is_slow_inside(path, contrast)) return false;
+    const PartnerCount from = hosts_of(path, contrast, true);
+    const PartnerCount to = hosts_of(path, contrast, false);
     const auto are = [](bool most, const PartnerCount& hosts) {
       if (hosts.shown < kMoreThanOne) return false;
       return most ? static_cast<double>(hosts.slow) >= kMost * static_cast<double>(hosts.shown)
                   : 2 * hosts.slow > hosts.shown;
     };
     // Of a leaf, half of the others are slow with it too: else it is the path to one of them.
-    return are(way.from != LeafWay::kAny, from) && are(way.to != LeafWay::kAny, to);
+    return are(path.from != LeafPath::kAny, from) && are(path.to != LeafPath::kAny, to);
   }
 
   /// Whether a leaf's hosts are nearly as slow with each other: then they are slow, and not the uplinks or the path.
-  [[nodiscard]] bool is_slow_inside(const LeafWay& way, const Contrast& contrast) const {
+  [[nodiscard]] bool is_slow_inside(const LeafPath& path, const Contrast& contrast) const {
     const auto is_slow = [&](std::int32_t leaf) {
-      if (leaf == LeafWay::kAny) return false;
+      if (leaf == LeafPath::kAny) return false;
       std::vector<double> inside = inside_[at(leaf)];
       return !inside.empty() && median_of(inside) < std::min(slow_, contrast.mean / 2);
     };
-    return is_slow(way.from) || is_slow(way.to);
+    return is_slow(path.from) || is_slow(path.to);
   }
 
   /// Counts the hosts on one side of a way, and those that are slow.
-  [[nodiscard]] PartnerCount hosts_of(const LeafWay& way, const Contrast& contrast, bool senders) const {
+  [[nodiscard]] PartnerCount hosts_of(const LeafPath& path, const Contrast& contrast, bool senders) const {
     std::map<std::int32_t, Sum> hosts;
     for (const InRound& in_round : contrast.rounds) {
       for (const Crossing& each : rounds_[in_round.round]) {
-        if (way.has(each) && !is_explained(each))
+        if (path.has(each) && !is_explained(each))
           hosts[senders ? each.from_host : each.to_host].add(each.log_rate - in_round.usual);
       }
     }
@@ -285,8 +286,8 @@ class LeafContrasts {
   /// smaller leaf is blamed.
   [[nodiscard]] std::optional<Finding> worst(bool of_paths) {
     const double false_alarm = (are_shared_ ? settings_.false_alarm : 1) * settings_.false_alarm;
-    std::map<LeafWay, Contrast> contrasts = contrasts_of(of_paths);
-    const auto size_of = [&](const LeafWay& way) { return std::ranges::count(leaves_.part_of, way.leaf()); };
+    std::map<LeafPath, Contrast> contrasts = contrasts_of(of_paths);
+    const auto size_of = [&](const LeafPath& path) { return std::ranges::count(leaves_.part_of, path.leaf()); };
     open_.clear();
     auto found = contrasts.end();
     for (auto each = contrasts.begin(); each != contrasts.end(); ++each) {
@@ -309,13 +310,13 @@ class LeafContrasts {
     return finding;
   }
 
-  [[nodiscard]] Finding finding_of(const LeafWay& way, const Contrast& contrast, const Contrast& back) const {
+  [[nodiscard]] Finding finding_of(const LeafPath& path, const Contrast& contrast, const Contrast& back) const {
     Finding finding;
-    finding.blame = way.is_path() ? Blame::kLeafPair : Blame::kLeaf;
-    finding.leaf = way.is_path() ? way.from : way.leaf();
-    if (way.is_path()) finding.other_leaf = way.to;
+    finding.blame = path.is_path() ? Blame::kLeafPair : Blame::kLeaf;
+    finding.leaf = path.is_path() ? path.from : path.leaf();
+    if (path.is_path()) finding.other_leaf = path.to;
     const bool both = back.mean < std::min(slow_, kPart * contrast.mean);
-    finding.direction = direction_of(both || way.from != LeafWay::kAny, both || way.from == LeafWay::kAny);
+    finding.direction = direction_of(both || path.from != LeafPath::kAny, both || path.from == LeafPath::kAny);
     std::vector<double> usual;
     usual.reserve(contrast.rounds.size());
     for (const InRound& each : contrast.rounds) usual.push_back(std::exp(each.usual));
@@ -325,26 +326,26 @@ class LeafContrasts {
     finding.readings = contrast.readings + (both && !both_ways_ ? back.readings : 0);
     finding.false_alarm = contrast.chance;
     finding.both_ways = both_ways_;
-    if (way.is_path()) {
-      finding.partners = std::min(hosts_of(way, contrast, true).shown, hosts_of(way, contrast, false).shown);
+    if (path.is_path()) {
+      finding.partners = std::min(hosts_of(path, contrast, true).shown, hosts_of(path, contrast, false).shown);
       finding.fine_elsewhere = true;
       return finding;
     }
-    finding.fine_elsewhere = !inside_[at(way.leaf())].empty() || are_shared_;
-    const auto add = [&](const LeafWay& each, const Contrast& of_way) {
-      const bool sends = each.from != LeafWay::kAny;
+    finding.fine_elsewhere = !inside_[at(path.leaf())].empty() || are_shared_;
+    const auto add = [&](const LeafPath& each, const Contrast& of_way) {
+      const bool sends = each.from != LeafPath::kAny;
       PartnerCount hosts = hosts_of(each, of_way, sends);
-      hosts.met = std::ranges::count(leaves_.part_of, way.leaf());
+      hosts.met = std::ranges::count(leaves_.part_of, path.leaf());
       (sends ? finding.sends : finding.receives) = hosts;
       finding.partners = std::max(finding.partners, hosts.shown);
     };
-    add(way, contrast);
-    if (both) add(way.back(), back);
+    add(path, contrast);
+    if (both) add(path.back(), back);
     return finding;
   }
 
   const Structure& structure_;
-  const Nearness& leaves_;
+  const Level& leaves_;
   const VerdictSettings& settings_;
   bool are_shared_;
   std::int32_t rest_;
@@ -354,12 +355,12 @@ class LeafContrasts {
   std::vector<std::vector<double>> inside_;  // by leaf: logarithms of rates over those of all leaves
   bool both_ways_ = false;
   std::size_t readings_ = 0;
-  std::vector<LeafWay> explained_;
+  std::vector<LeafPath> explained_;
   std::set<std::int32_t> open_;
 };
 
 /// Whether a reading goes over what a finding is about. A host in no leaf may be in another one.
-bool goes_over(const Finding& finding, const Nearness& leaves, const Reading& reading) {
+bool goes_over(const Finding& finding, const Level& leaves, const Reading& reading) {
   const std::int32_t from = leaves.part_of[at(reading.from)];
   const std::int32_t to = leaves.part_of[at(reading.to)];
   if (from == to) return false;
@@ -406,7 +407,7 @@ PartnerCount hosts_of_rail(const Model& model, std::int16_t kind, std::int32_t r
   std::map<std::int32_t, Rates> rates;  // by host
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    if (reading.kind != kind || reading.from_rail != reading.to_rail) continue;
+    if (reading.test != kind || reading.from_rail != reading.to_rail) continue;
     for (const std::int32_t host : {reading.from, reading.to}) {
       Rates& of_host = rates[host];
       (reading.from_rail == rail ? of_host.own : of_host.others).push_back(reading.rate);
@@ -429,7 +430,7 @@ SlowLeaves find_slow_leaves(const Sweep& sweep, const Structure& structure, cons
                             const std::vector<char>& left_out, bool links_are_shared) {
   SlowLeaves slow;
   if (structure.levels.empty()) return slow;
-  const Nearness& leaves = structure.levels.front();
+  const Level& leaves = structure.levels.front();
   if (links_are_shared && !leaves.is_given && leaves.parts > 1) return slow;
   LeafContrasts contrasts(sweep, structure, settings, left_out, links_are_shared);
   slow.findings = contrasts.find();
@@ -448,14 +449,14 @@ void report_rails(const Model& model, Verdict& verdict) {
   std::map<std::tuple<std::int16_t, bool, std::int32_t, bool>, Centres> groups;
   for (const Stratum& stratum : model.strata) {
     if (stratum.from_rail != stratum.to_rail) continue;
-    groups[{stratum.kind, stratum.both_ways, stratum.distance, stratum.slow_kind}][stratum.from_rail] = &stratum;
+    groups[{stratum.test, stratum.both_ways, stratum.distance, stratum.slow_kind}][stratum.from_rail] = &stratum;
   }
   std::map<std::int32_t, Finding> worst;  // by rail
   for (const auto& [key, centres] : groups) {
     for (const auto& [rail, stratum] : centres) {
       std::optional<Finding> slow = compared(model, centres, rail);
       if (!slow) continue;
-      slow->sends = hosts_of_rail(model, stratum->kind, rail);
+      slow->sends = hosts_of_rail(model, stratum->test, rail);
       slow->partners = slow->sends.met;
       if (slow->partners < kMoreThanOne || 2 * slow->sends.slow <= slow->partners) continue;
       const auto [at, added] = worst.try_emplace(rail, *slow);

@@ -28,8 +28,8 @@ namespace {
 struct Reach {
   double rate = -std::numeric_limits<double>::infinity();
   double error = 0;
-  std::int32_t part = Nearness::kNone;  ///< that group
-  double of = 1;                        ///< of the fastest group: the number of groups that it was chosen from
+  std::int32_t part = Level::kNone;  ///< that group
+  double of = 1;                     ///< of the fastest group: the number of groups that it was chosen from
 };
 
 /// The rate of a reading without drift, as a logarithm.
@@ -43,7 +43,7 @@ std::vector<Reach> reach_by_group(const Model& model, std::int32_t effect,
     const Point& point = model.point_of(entry);
     const std::int32_t partner = model.ids.host(entry.other);
     const std::int32_t part = model.part_of(partner);
-    if (part == Nearness::kNone || std::ranges::binary_search(left_out, partner)) continue;
+    if (part == Level::kNone || std::ranges::binary_search(left_out, partner)) continue;
     rates[part].push_back(rate_of(model, point));
   }
   const double scale = model.scale_of(model.point_of(model.entries_of(effect).front()));
@@ -108,7 +108,7 @@ std::set<std::int32_t> nearest_groups(const Model& model, std::int32_t host) {
   for (const std::int32_t effect : effects_of(model, host)) {
     const Reach fastest = fastest_reach(model, effect);
     const std::int32_t part = fastest.part;
-    if (part == Nearness::kNone || !is_as_usual(model, effect, fastest, true, kSureErrors)) continue;
+    if (part == Level::kNone || !is_as_usual(model, effect, fastest, true, kSureErrors)) continue;
     std::set<std::int32_t> met;
     for (const Entry entry : model.entries_of(effect)) {
       const std::int32_t partner = model.ids.host(entry.other);
@@ -193,7 +193,7 @@ std::map<std::int32_t, bool> are_all(const Model& model, const UnitEffects& unit
 /// group, and so perhaps in another one.
 std::vector<std::int32_t> lone_hosts(const Model& model, const UnitEffects& units) {
   const std::map<std::int32_t, bool> blamed = are_all(model, units, [&](const UnitEffect& found) {
-    return model.part_of(model.ids.host(found.effect)) == Nearness::kNone || shows_within_group(model, found);
+    return model.part_of(model.ids.host(found.effect)) == Level::kNone || shows_within_group(model, found);
   });
   std::vector<std::int32_t> lone;
   for (std::int32_t host = 0; host < model.ids.hosts; ++host) {
@@ -243,7 +243,7 @@ std::vector<char> may_be_of(const Model& model, const UnitEffects& units, std::i
 /// Open groups with a given locality: the leaves, and behind them each of these hosts (ascending) as a group by itself.
 /// Open are the other leaves that a host may be in.
 OpenGroups leaves_open_to(const Model& model, const UnitEffects& units, const std::vector<std::int32_t>& hosts) {
-  const Nearness& leaves = model.structure.levels.front();
+  const Level& leaves = model.structure.levels.front();
   OpenGroups open{leaves.part_of, {}};
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const std::int32_t own = leaves.part_of[at(hosts[i])];

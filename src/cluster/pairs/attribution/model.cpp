@@ -31,11 +31,11 @@ class StrataOf {
   std::int32_t operator()(const Reading& reading) {
     const std::int32_t distance = model_.structure.distance(reading.from, reading.to);
     const bool slow_kind = model_.structure.is_of_slow_kind(reading);
-    const StratumKey key{reading.kind, reading.from_rail, reading.to_rail, reading.both_ways, distance, slow_kind};
+    const StratumKey key{reading.test, reading.from_rail, reading.to_rail, reading.both_ways, distance, slow_kind};
     if (last_ >= 0 && key == last_key_) return last_;
     const auto [at, added] = known_.try_emplace(key, static_cast<std::int32_t>(model_.strata.size()));
     if (added) {
-      model_.strata.push_back({.kind = reading.kind,
+      model_.strata.push_back({.test = reading.test,
                                .from_rail = reading.from_rail,
                                .to_rail = reading.to_rail,
                                .both_ways = reading.both_ways,
@@ -98,8 +98,8 @@ bool are_directions_pooled(const Sweep& sweep, std::size_t partners) {
     sender[0].insert(reading.to);
     receiver[1].insert(reading.from);
     if (reading.both_ways || sender[1].contains(reading.to)) return false;
-    for (const auto* ways : {&sender, &receiver}) {
-      if ((*ways)[0].size() >= partners && (*ways)[1].size() >= partners) return false;
+    for (const auto* directions : {&sender, &receiver}) {
+      if ((*directions)[0].size() >= partners && (*directions)[1].size() >= partners) return false;
     }
   }
   return true;
@@ -129,8 +129,8 @@ void add_points(const Sweep& sweep, const std::vector<char>& unread, Model& mode
     const bool either = reading.both_ways || model.directions_pooled;
     const Role from = either ? Role::kEither : Role::kSender;
     const Role to = either ? Role::kEither : Role::kReceiver;
-    point.sender = model.ids.of(reading.kind, reading.from, reading.from_rail, from);
-    point.receiver = model.ids.of(reading.kind, reading.to, reading.to_rail, to);
+    point.sender = model.ids.of(reading.test, reading.from, reading.from_rail, from);
+    point.receiver = model.ids.of(reading.test, reading.to, reading.to_rail, to);
     point.stratum = stratum_of(reading);
     point.log_rate = std::log(reading.rate);
     ++model.strata[at(point.stratum)].readings;
@@ -190,14 +190,14 @@ void make_windows(Model& model) {
   std::map<KindAndRound, std::int64_t> readings;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    readings[{reading.kind, reading.round}] += point.lightly_loaded ? 0 : 1;
+    readings[{reading.test, reading.round}] += point.lightly_loaded ? 0 : 1;
   }
   const std::map<KindAndRound, std::int32_t> windows = windows_of(readings);
   auto last = windows.end();
   std::int32_t highest = -1;
   for (Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
-    const KindAndRound key{reading.kind, reading.round};
+    const KindAndRound key{reading.test, reading.round};
     if (last == windows.end() || last->first != key) last = windows.find(key);
     point.window = last->second;
     highest = std::max(highest, point.window);
@@ -242,7 +242,7 @@ struct Reached {
 };
 
 Reached reached_by(const Model& model, const std::vector<char>& slower) {
-  const Direction way = model.structure.slow_way;
+  const Direction direction = model.structure.slow_way;
   Reached reached;
   reached.by_host.resize(slower.size());
   std::vector<std::vector<double>> with_slower(slower.size());
@@ -253,8 +253,8 @@ Reached reached_by(const Model& model, const std::vector<char>& slower) {
     const double share = one_direction(reading) / expected;
     const auto from = at(reading.from);
     const auto to = at(reading.to);
-    if (way != Direction::kBoth) {
-      const std::size_t own = way == Direction::kSends ? from : to;
+    if (direction != Direction::kBoth) {
+      const std::size_t own = direction == Direction::kSends ? from : to;
       (slower[own] != 0 ? reached.by_host[own] : reached.faster).push_back(share);
       continue;
     }
@@ -327,8 +327,8 @@ double Model::explained(const Point& point) const {
 }
 
 bool is_alike(const Stratum& a, const Stratum& b) {
-  return std::tuple(a.kind, a.from_rail, a.to_rail, a.both_ways, a.slow_kind) ==
-         std::tuple(b.kind, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
+  return std::tuple(a.test, a.from_rail, a.to_rail, a.both_ways, a.slow_kind) ==
+         std::tuple(b.test, b.from_rail, b.to_rail, b.both_ways, b.slow_kind);
 }
 
 /// Parts of the cluster have to differ by most of the tolerance.
@@ -348,7 +348,7 @@ Model make_model(const Sweep& sweep, const VerdictSettings& settings, Structure 
   std::int32_t kinds = 1;
   std::int32_t rails = 1;
   for (const Reading& reading : sweep.readings) {
-    kinds = std::max<std::int32_t>(kinds, reading.kind + 1);
+    kinds = std::max<std::int32_t>(kinds, reading.test + 1);
     rails = std::max<std::int32_t>(rails, std::max(reading.from_rail, reading.to_rail) + 1);
   }
   model.ids = {std::max(static_cast<std::int32_t>(sweep.hosts.size()), 1), rails};

@@ -147,7 +147,7 @@ struct Model {
   }
   [[nodiscard]] const Reading& reading_of(const Point& point) const { return sweep->readings[at(point.reading)]; }
   [[nodiscard]] const LightLoadDrift& light_load_drift_of(const Point& point) const {
-    return light_load_drift[at(reading_of(point).kind)];
+    return light_load_drift[at(reading_of(point).test)];
   }
   [[nodiscard]] bool is_flagged(std::int32_t id) const { return flagged[at(id)] != 0; }
   /// Blames an effect for every rate above `log_cap`, a logarithm, that is missing.
@@ -191,10 +191,9 @@ struct Model {
   }
   /// Whether a reading tells what is usual: nothing is blamed, and it is not left out.
   [[nodiscard]] bool is_clean(const Point& point) const { return is_blameless(point) && !is_left_out(point); }
-  /// The part of the finest level that a host is in; Nearness::kNone: it is in none.
+  /// The part of the finest level that a host is in; Level::kNone: it is in none.
   [[nodiscard]] std::int32_t part_of(std::int32_t host) const {
-    return structure.levels.empty() ? Nearness::kNone
-                                    : std::max(structure.levels.front().part_of[at(host)], Nearness::kNone);
+    return structure.levels.empty() ? Level::kNone : std::max(structure.levels.front().part_of[at(host)], Level::kNone);
   }
 };
 

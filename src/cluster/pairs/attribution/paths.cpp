@@ -170,7 +170,7 @@ bool others_are_near(const Model& model, const std::vector<std::int32_t>& part_o
 /// Whether the hosts of a slow flow may be farther apart than groups in the readings say: the flow is as fast as flows
 /// between hosts farther apart, and no faster reading was taken between the two parts.
 bool may_be_farther(const Model& model, const Flow& flow) {
-  const std::vector<Nearness>& levels = model.structure.levels;
+  const std::vector<Level>& levels = model.structure.levels;
   if (levels.empty() || levels.front().is_given) return false;
   const Points points = points_of(model, flow);
   const std::int32_t stratum = points.front()->stratum;
@@ -190,7 +190,7 @@ bool may_be_farther(const Model& model, const Flow& flow) {
 bool in_state(const PairEffect* pair, PairState state) { return pair != nullptr && pair->state == state; }
 
 /// The two directions of a pair of units.
-struct TwoWays {
+struct BothDirections {
   const PairEffect* forth = nullptr;  ///< from the unit with the lower number
   const PairEffect* back = nullptr;
 
@@ -204,15 +204,15 @@ struct TwoWays {
 };
 
 /// Whether there are readings from one unit to another, and they are fine.
-bool is_fine_way(const Model& model, std::int32_t sender, std::int32_t receiver) {
+bool is_fine_direction(const Model& model, std::int32_t sender, std::int32_t receiver) {
   const Points points = points_of(model, {sender, receiver});
   return !points.empty() && median_beyond(model, points) >= model.slow;
 }
 
 /// One finding on the directions of a path that are in this state.
-Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blame blame) {
-  const PairEffect& worst = *ways.worst(state);
-  const bool both = in_state(ways.forth, state) && in_state(ways.back, state);
+Finding from_ways(const Model& model, const BothDirections& directions, PairState state, Blame blame) {
+  const PairEffect& worst = *directions.worst(state);
+  const bool both = in_state(directions.forth, state) && in_state(directions.back, state);
   const EffectIds& ids = model.ids;
   Flow units = {worst.sender, worst.receiver};
   if (both && ids.host(units.first) > ids.host(units.second)) std::swap(units.first, units.second);
@@ -221,16 +221,17 @@ Finding from_ways(const Model& model, const TwoWays& ways, PairState state, Blam
   finding.hosts = {ids.host(units.first), ids.host(units.second)};
   finding.both_ways = EffectIds::role(worst.sender) == Role::kEither && !model.directions_pooled;
   finding.direction = finding.both_ways || both ? Direction::kBoth : Direction::kSends;
-  finding.other_way_fine = finding.direction != Direction::kBoth && !model.directions_pooled &&
-                           is_fine_way(model, EffectIds::other_way(worst.receiver), EffectIds::other_way(worst.sender));
+  finding.other_way_fine =
+      finding.direction != Direction::kBoth && !model.directions_pooled &&
+      is_fine_direction(model, EffectIds::other_way(worst.receiver), EffectIds::other_way(worst.sender));
   if (ids.rails > 1) finding.rail = ids.rail(units.first);
   if (ids.rail(units.first) != ids.rail(units.second)) finding.other_rail = ids.rail(units.second);
-  if (model.sweep->kinds.size() > 1) finding.kinds = {static_cast<std::int16_t>(ids.kind(worst.sender))};
+  if (model.sweep->tests.size() > 1) finding.tests = {static_cast<std::int16_t>(ids.kind(worst.sender))};
   finding.ratio = std::exp(worst.median);
   finding.expected = worst.expected;
   finding.rate = finding.expected * finding.ratio;
   finding.partners = 1;
-  for (const PairEffect* pair : {ways.forth, ways.back}) {
+  for (const PairEffect* pair : {directions.forth, directions.back}) {
     if (!in_state(pair, state)) continue;
     finding.readings += pair->readings;
     finding.slow += pair->slow;
@@ -251,8 +252,8 @@ FollowUp follow_up_on(const Model& model, const PairEffect& pair) {
 
 /// Whether a host that is slow now and then explains a slow path. It does, unless the path is slow more often than
 /// chance makes any path of that host. `slow_share`, by host: the share of slow meetings; 0: a steady host.
-bool is_explained(const Model& model, const TwoWays& ways, const std::vector<double>& slow_share) {
-  const PairEffect& any = ways.either();
+bool is_explained(const Model& model, const BothDirections& directions, const std::vector<double>& slow_share) {
+  const PairEffect& any = directions.either();
   const double share =
       std::max(slow_share[at(model.ids.host(any.sender))], slow_share[at(model.ids.host(any.receiver))]);
   if (share == 0) return false;
@@ -260,7 +261,7 @@ bool is_explained(const Model& model, const TwoWays& ways, const std::vector<dou
     return in_state(pair, PairState::kSlow) &&
            family_wise(binomial_tail(pair->readings, share, pair->slow), model.ids.hosts) < model.settings.false_alarm;
   };
-  return !lasts(ways.forth) && !lasts(ways.back);
+  return !lasts(directions.forth) && !lasts(directions.back);
 }
 
 /// Whether an effect is fine with other partners: its readings with them are slow no more often than usual, and would
@@ -300,26 +301,27 @@ bool ask_about_hosts(const Model& model, const PairEffect& pair, FollowUp questi
 }
 
 /// Adds a finding or questions on a path.
-void report_path(const Model& model, const UnitEffects& units, const TwoWays& ways, Verdict& verdict) {
+void report_path(const Model& model, const UnitEffects& units, const BothDirections& directions, Verdict& verdict) {
   const auto is_mutual = [&](std::int32_t effect) {
     return std::ranges::binary_search(units.mutual_hosts, model.ids.host(effect));
   };
-  if (ways.any(PairState::kSlow)) {
-    const PairEffect& any = ways.either();
+  if (directions.any(PairState::kSlow)) {
+    const PairEffect& any = directions.either();
     // Hosts that are slow with each other as hosts have no finding on the path between them.
     if (!is_mutual(any.sender) || !is_mutual(any.receiver))
-      verdict.findings.push_back(from_ways(model, ways, PairState::kSlow, Blame::kPair));
-  } else if (const PairEffect* alone = ways.worst(PairState::kAlone)) {
-    verdict.findings.push_back(from_ways(model, ways, PairState::kAlone, Blame::kUndecided));
+      verdict.findings.push_back(from_ways(model, directions, PairState::kSlow, Blame::kPair));
+  } else if (const PairEffect* alone = directions.worst(PairState::kAlone)) {
+    verdict.findings.push_back(from_ways(model, directions, PairState::kAlone, Blame::kUndecided));
     ask_about_hosts(
         model, *alone, {0, -1, 0, 2, "slow with {}"},
         [&](std::int32_t effect, std::int32_t) { return has_one_partner(model, effect); }, verdict);
-  } else if (const PairEffect* unsteady = ways.worst(PairState::kNowAndThen)) {
+  } else if (const PairEffect* unsteady = directions.worst(PairState::kNowAndThen)) {
     const bool may_be_a_host = ask_about_hosts(
         model, *unsteady, {0, -1, 0, 4, "slow now and then with {}: with others too?", false, true},
         [&](std::int32_t effect, std::int32_t other) { return !is_fine_with_others(model, effect, other, *unsteady); },
         verdict);
-    if (!may_be_a_host) verdict.findings.push_back(from_ways(model, ways, PairState::kNowAndThen, Blame::kTransient));
+    if (!may_be_a_host)
+      verdict.findings.push_back(from_ways(model, directions, PairState::kNowAndThen, Blame::kTransient));
   }
 }
 
@@ -371,18 +373,18 @@ void report_pairs(const Model& model, const PairEffects& pairs, const UnitEffect
     verdict.notes.push_back(std::move(note));
     return;
   }
-  std::map<Flow, TwoWays> paths;
+  std::map<Flow, BothDirections> paths;
   for (const PairEffect& pair : pairs.pairs) {
     const Flow path = {EffectIds::unit(pair.sender), EffectIds::unit(pair.receiver)};
-    TwoWays& ways = paths[std::minmax(path.first, path.second)];
-    (path.first < path.second ? ways.forth : ways.back) = &pair;
+    BothDirections& directions = paths[std::minmax(path.first, path.second)];
+    (path.first < path.second ? directions.forth : directions.back) = &pair;
   }
   std::vector<const PairEffect*> open;
-  for (const auto& [path, ways] : paths) {
-    if (is_explained(model, ways, slow_share)) continue;
-    report_path(model, units, ways, verdict);
-    const PairEffect* unclear = ways.worst(PairState::kUnclear);
-    const PairEffect* once = ways.worst(PairState::kOpen);
+  for (const auto& [path, directions] : paths) {
+    if (is_explained(model, directions, slow_share)) continue;
+    report_path(model, units, directions, verdict);
+    const PairEffect* unclear = directions.worst(PairState::kUnclear);
+    const PairEffect* once = directions.worst(PairState::kOpen);
     if (unclear == nullptr || (once != nullptr && once->median < unclear->median)) unclear = once;
     if (unclear != nullptr) open.push_back(unclear);
   }

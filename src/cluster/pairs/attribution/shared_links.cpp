@@ -69,30 +69,30 @@ std::map<std::int32_t, double> drops_of(const Sweep& sweep, std::int32_t most) {
 }
 
 std::map<PairWay, AloneAndBeside> alone_and_beside(const Sweep& sweep) {
-  std::map<PairWay, AloneAndBeside> ways;
+  std::map<PairWay, AloneAndBeside> directions;
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading) || reading.concurrent != 1) continue;
-    AloneAndBeside& own = ways[way_of(reading)];
+    AloneAndBeside& own = directions[way_of(reading)];
     own.first_alone = std::min(own.first_alone, reading.round);
     own.alone.push_back(reading.rate);
   }
-  if (ways.empty()) return ways;
+  if (directions.empty()) return directions;
   const std::int32_t most = most_at_once(sweep);
   const std::map<std::int32_t, double> drops = drops_of(sweep, most);
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading) || !is_beside_others(reading, most)) continue;
-    const auto own = ways.find(way_of(reading));
-    if (own == ways.end() || reading.round <= own->second.first_alone) continue;
+    const auto own = directions.find(way_of(reading));
+    if (own == directions.end() || reading.round <= own->second.first_alone) continue;
     own->second.beside.push_back(reading.rate);
     own->second.without_drop.push_back(reading.rate * std::exp(drops.at(reading.round)));
   }
-  return ways;
+  return directions;
 }
 
 /// Counts pairs without a host in common.
 class HostsOfPairs {
  public:
-  void add(const Meeting& pair) {
+  void add(const Pair& pair) {
     if (!hosts_.contains(pair.first) && !hosts_.contains(pair.second)) hosts_.insert({pair.first, pair.second});
   }
   [[nodiscard]] std::size_t pairs() const { return hosts_.size() / 2; }
@@ -105,7 +105,7 @@ class HostsOfPairs {
 using Side = std::tuple<bool, std::int16_t, std::int16_t, bool>;
 
 Side side_of(const Reading& reading, bool receives) {
-  return {receives && !reading.both_ways, receives ? reading.to_rail : reading.from_rail, reading.kind,
+  return {receives && !reading.both_ways, receives ? reading.to_rail : reading.from_rail, reading.test,
           reading.both_ways};
 }
 
@@ -113,7 +113,7 @@ Side side_of(const Reading& reading, bool receives) {
 /// is in one leaf of a locality or among the hosts apart.
 bool is_own(const Reading& reading, const Structure& structure) {
   if (structure.levels.empty()) return reading.concurrent == 1;
-  const Nearness& leaves = structure.levels.front();
+  const Level& leaves = structure.levels.front();
   const bool are_apart = leaves.parts == 1;
   const bool is_near = leaves.common_part(reading.from, reading.to) >= 0;
   const bool is_over_uplinks = are_apart && leaves.part_of[at(reading.from)] != leaves.part_of[at(reading.to)];
@@ -153,7 +153,7 @@ class UpperRates {
 };
 
 /// The median rate beside others between parts over that within them.
-double across_of(const Sweep& sweep, const Nearness& parts) {
+double across_of(const Sweep& sweep, const Level& parts) {
   std::array<std::vector<double>, 2> rates;  // across, within
   for (const Reading& reading : sweep.readings) {
     if (has_rate(reading) && reading.concurrent > 1)
@@ -175,7 +175,7 @@ std::vector<OfRound> relative_to_rounds(const Sweep& sweep) {
   const std::set<std::int32_t> repeated = repeated_rounds(sweep);
   for (const Reading& reading : sweep.readings) {
     if (!has_rate(reading) || !is_beside_others(reading, most) || repeated.contains(reading.round)) continue;
-    rounds[{reading.round, reading.from_rail, reading.kind, reading.both_ways}].push_back(
+    rounds[{reading.round, reading.from_rail, reading.test, reading.both_ways}].push_back(
         {reading.from, reading.to, std::log(double{reading.rate})});
   }
   std::vector<OfRound> all;
@@ -191,7 +191,8 @@ std::vector<OfRound> relative_to_rounds(const Sweep& sweep) {
 }
 
 /// By host, the mean of what it sends to or receives from hosts that are not apart.
-std::vector<double> means_of(const std::vector<OfRound>& readings, const std::vector<char>& is_apart, Direction way) {
+std::vector<double> means_of(const std::vector<OfRound>& readings, const std::vector<char>& is_apart,
+                             Direction direction) {
   std::vector<double> sums(is_apart.size(), 0);
   std::vector<double> counts(is_apart.size(), 0);
   const auto add = [&](std::int32_t host, std::int32_t other, double value) {
@@ -200,8 +201,8 @@ std::vector<double> means_of(const std::vector<OfRound>& readings, const std::ve
     ++counts[at(host)];
   };
   for (const OfRound& each : readings) {
-    if (way != Direction::kReceives) add(each.from, each.to, each.value);
-    if (way != Direction::kSends) add(each.to, each.from, each.value);
+    if (direction != Direction::kReceives) add(each.from, each.to, each.value);
+    if (direction != Direction::kSends) add(each.to, each.from, each.value);
   }
   for (std::size_t host = 0; host < sums.size(); ++host) sums[host] /= std::max(counts[host], 1.0);
   return sums;
@@ -245,11 +246,11 @@ struct Classes {
 
 /// The hosts that are slower than the others by one direction: first half-way between the slowest and the fastest, then
 /// by what each host has with hosts that are not apart. Empty: no split is stable.
-std::vector<char> slower_class(const std::vector<OfRound>& readings, std::size_t hosts, Direction way,
+std::vector<char> slower_class(const std::vector<OfRound>& readings, std::size_t hosts, Direction direction,
                                bool by_scatter) {
   constexpr int kMostSteps = 10;
   std::vector<char> is_apart(hosts, 0);
-  std::vector<double> means = means_of(readings, is_apart, way);
+  std::vector<double> means = means_of(readings, is_apart, direction);
   double limit = (std::ranges::min(means) + std::ranges::max(means)) / 2;
   for (int step = 0; step < kMostSteps; ++step) {
     std::vector<char> next;
@@ -257,7 +258,7 @@ std::vector<char> slower_class(const std::vector<OfRound>& readings, std::size_t
     for (const double each : means) next.push_back(each < limit ? 1 : 0);
     if (next == is_apart) return is_apart;
     is_apart = std::move(next);
-    means = means_of(readings, is_apart, way);
+    means = means_of(readings, is_apart, direction);
     const Classes classes(means, is_apart);
     if (classes.means[0].empty() || classes.means[1].empty()) break;
     limit = classes.limit(by_scatter);
@@ -266,7 +267,7 @@ std::vector<char> slower_class(const std::vector<OfRound>& readings, std::size_t
 }
 
 /// Whether hosts in one part reach what others do and what is reached alone, for the most part.
-bool are_fast_within(const Sweep& sweep, const Nearness& parts, const UpperRates& rates) {
+bool are_fast_within(const Sweep& sweep, const Level& parts, const UpperRates& rates) {
   std::vector<double> within;
   std::vector<double> others;
   std::size_t fast = 0;
@@ -287,23 +288,23 @@ constexpr double kSureGain = 8;
 /// Hosts that are slower than all others in the rounds that they share, and fast with each other, as those behind slow
 /// uplinks are; the rest are in no part. With a gain below kSureGain they may be others. Nothing: there are none, or
 /// more than a third of the hosts.
-std::optional<Nearness> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
+std::optional<Level> hosts_apart(const Sweep& sweep, const UpperRates& rates) {
   const std::vector<OfRound> readings = relative_to_rounds(sweep);
   if (readings.empty()) return std::nullopt;
-  Nearness found;
+  Level found;
   found.parts = 1;
   found.gain = kSureGain / 2;  // one of fifty healthy fabrics has more
-  for (const auto& [way, by_scatter] :
+  for (const auto& [direction, by_scatter] :
        {std::pair{Direction::kBoth, false}, std::pair{Direction::kBoth, true}, std::pair{Direction::kSends, false},
         std::pair{Direction::kSends, true}, std::pair{Direction::kReceives, false},
         std::pair{Direction::kReceives, true}}) {
-    const std::vector<char> is_apart = slower_class(readings, sweep.hosts.size(), way, by_scatter);
+    const std::vector<char> is_apart = slower_class(readings, sweep.hosts.size(), direction, by_scatter);
     if (is_apart.empty()) continue;
-    const Classes classes(means_of(readings, is_apart, way), is_apart);
+    const Classes classes(means_of(readings, is_apart, direction), is_apart);
     if (!classes.are_two() || classes.gain() <= found.gain) continue;
     found.gain = classes.gain();
     found.part_of.clear();
-    for (const char apart : is_apart) found.part_of.push_back(apart != 0 ? 0 : Nearness::kNone);
+    for (const char apart : is_apart) found.part_of.push_back(apart != 0 ? 0 : Level::kNone);
   }
   if (found.part_of.empty()) return std::nullopt;
   if (!are_fast_within(sweep, found, rates)) return std::nullopt;
@@ -324,10 +325,10 @@ SharedLinks compare_alone(const Sweep& sweep) {
   HostsOfPairs slowed;
   HostsOfPairs again;  // slowed for the most part, twice or more, and never slow alone
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
-  std::map<PairWay, AloneAndBeside> ways = alone_and_beside(sweep);
-  for (auto& [way, own] : ways) {
+  std::map<PairWay, AloneAndBeside> directions = alone_and_beside(sweep);
+  for (auto& [direction, own] : directions) {
     if (own.beside.empty()) continue;
-    const Meeting pair{std::get<0>(way), std::get<1>(way)};
+    const Pair pair{std::get<0>(direction), std::get<1>(direction)};
     pairs.insert(std::minmax(pair.first, pair.second));
     const double least = *std::ranges::min_element(own.alone);
     const auto times = own.alone.size();

@@ -180,9 +180,10 @@ bool is_faster(const std::vector<double>& fast, std::int32_t host, const UnitEff
 /// Whether a blamed effect is slow with a host that is not blamed, and that is faster with others.
 bool is_slow_with_fine_ones(const Model& model, const UnitEffect& found, const Hosts& blamed,
                             const std::vector<double>& fast) {
-  const std::vector<PartnerLevel> levels = partner_levels(model, found.effect);
-  return std::ranges::any_of(levels, [&](const PartnerLevel& level) {
-    return level.residual < model.slow && !blamed.contains(level.host) && is_faster(fast, level.host, found);
+  const std::vector<PartnerResidual> by_partner = partner_residuals(model, found.effect);
+  return std::ranges::any_of(by_partner, [&](const PartnerResidual& with_partner) {
+    return with_partner.residual < model.slow && !blamed.contains(with_partner.host) &&
+           is_faster(fast, with_partner.host, found);
   });
 }
 
@@ -191,9 +192,9 @@ std::vector<std::int32_t> hosts_of_circle(const Model& model, const std::vector<
                                           const Hosts& blamed, const std::vector<double>& fast) {
   Hosts hosts = hosts_of(model, circle);
   for (const UnitEffect& found : circle) {
-    for (const PartnerLevel& level : levels_as_measured(model, found.effect)) {
-      const bool may_be_slow = level.residual < model.slow && !is_faster(fast, level.host, found);
-      if (may_be_slow && !blamed.contains(level.host)) hosts.insert(level.host);
+    for (const PartnerResidual& with_partner : residuals_as_measured(model, found.effect)) {
+      const bool may_be_slow = with_partner.residual < model.slow && !is_faster(fast, with_partner.host, found);
+      if (may_be_slow && !blamed.contains(with_partner.host)) hosts.insert(with_partner.host);
     }
   }
   return {hosts.begin(), hosts.end()};
@@ -201,8 +202,9 @@ std::vector<std::int32_t> hosts_of_circle(const Model& model, const std::vector<
 
 /// Whether other blamed effects explain all slow readings of an effect.
 bool is_explained(const Model& model, std::int32_t effect) {
-  const std::vector<PartnerLevel> levels = partner_levels(model, effect);
-  return std::ranges::none_of(levels, [&](const PartnerLevel& level) { return level.residual < model.slow; });
+  const std::vector<PartnerResidual> by_partner = partner_residuals(model, effect);
+  return std::ranges::none_of(by_partner,
+                              [&](const PartnerResidual& with_partner) { return with_partner.residual < model.slow; });
 }
 
 /// Takes hosts out of `units.blamed` that are slow only with blamed hosts, or with hosts that are fast with nobody. If
@@ -239,11 +241,11 @@ std::int32_t partners_needed(const Model& model) {
 std::int32_t shows_within_level(const Model& model, const UnitEffect& found) {
   if (found.score.informative_hosts == found.score.partners) return FollowUp::kNoLevel;
   const auto host = at(model.ids.host(found.effect));
-  const std::vector<PartnerLevel> partners = partner_levels(model, found.effect);
-  const std::vector<Nearness>& levels = model.structure.levels;
+  const std::vector<PartnerResidual> partners = partner_residuals(model, found.effect);
+  const std::vector<Level>& levels = model.structure.levels;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const std::vector<std::int32_t>& part_of = levels[i].part_of;
-    const bool all = part_of[host] >= 0 && std::ranges::all_of(partners, [&](const PartnerLevel& each) {
+    const bool all = part_of[host] >= 0 && std::ranges::all_of(partners, [&](const PartnerResidual& each) {
                        return part_of[at(each.host)] == part_of[host];
                      });
     if (all) return static_cast<std::int32_t>(i);

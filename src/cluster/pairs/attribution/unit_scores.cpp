@@ -21,55 +21,55 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// Keeps the levels at which a cap would show: a cap at the upper median rate of the kept ones. All levels stay if they
-/// have the same centre, or if no cap shows anywhere.
-void keep_what_a_cap_shows(std::vector<PartnerLevel>& levels, double slow) {
+/// Keeps the residuals at which a cap would show: a cap at the upper median rate of the kept ones. All residuals stay
+/// if they have the same centre, or if no cap shows anywhere.
+void keep_what_a_cap_shows(std::vector<PartnerResidual>& by_partner, double slow) {
   const auto [lowest, highest] =
-      std::ranges::minmax_element(levels, [](const auto& a, const auto& b) { return a.centre < b.centre; });
-  if (levels.empty() || lowest->centre == highest->centre) return;
-  std::vector<PartnerLevel> kept = levels;
+      std::ranges::minmax_element(by_partner, [](const auto& a, const auto& b) { return a.centre < b.centre; });
+  if (by_partner.empty() || lowest->centre == highest->centre) return;
+  std::vector<PartnerResidual> kept = by_partner;
   for (std::size_t before = 0; before != kept.size();) {
     before = kept.size();
     std::vector<double> rates;
     rates.reserve(kept.size());
-    for (const PartnerLevel& level : kept) rates.push_back(level.rate());
+    for (const PartnerResidual& with_partner : kept) rates.push_back(with_partner.rate());
     const double cap = upper_median(rates);
-    std::erase_if(kept, [&](const PartnerLevel& level) { return level.centre + slow <= cap; });
+    std::erase_if(kept, [&](const PartnerResidual& with_partner) { return with_partner.centre + slow <= cap; });
     if (kept.empty()) return;
   }
-  levels = std::move(kept);
+  by_partner = std::move(kept);
 }
 
-/// The level of the entries that `counts` accepts; all entries are of one unit.
+/// The residual of the entries that `counts` accepts; all entries are of one unit.
 template <typename Counts>
-PartnerLevel level_over(const Model& model, std::span<const Entry> entries, const Counts& counts) {
-  PartnerLevel level;
-  level.host = model.ids.host(entries.front().other);
-  level.receives = entries.front().receives();
+PartnerResidual residual_over(const Model& model, std::span<const Entry> entries, const Counts& counts) {
+  PartnerResidual with_partner;
+  with_partner.host = model.ids.host(entries.front().other);
+  with_partner.receives = entries.front().receives();
   std::vector<float> residuals;
   for (const Entry entry : entries) {
     if (!counts(entry)) continue;
     const Point& point = model.point_of(entry);
     if (residuals.empty()) {  // the same for all entries of a unit
-      level.centre = model.centre_of(point);
-      level.scale = model.scale_of(point);
+      with_partner.centre = model.centre_of(point);
+      with_partner.scale = model.scale_of(point);
     }
     residuals.push_back(point.residual);
-    level.slow_readings += point.residual < model.slow ? 1 : 0;
+    with_partner.slow_readings += point.residual < model.slow ? 1 : 0;
   }
-  level.readings = static_cast<std::int64_t>(residuals.size());
-  if (!residuals.empty()) level.residual = median_of(residuals);
-  return level;
+  with_partner.readings = static_cast<std::int64_t>(residuals.size());
+  if (!residuals.empty()) with_partner.residual = median_of(residuals);
+  return with_partner;
 }
 
-/// An effect's levels with all partners, also those with which a cap would not show.
-std::vector<PartnerLevel> levels_with_all(const Model& model, std::int32_t effect) {
-  std::vector<PartnerLevel> levels;
+/// An effect's residuals with all partners, also those with which a cap would not show.
+std::vector<PartnerResidual> residuals_with_all(const Model& model, std::int32_t effect) {
+  std::vector<PartnerResidual> by_partner;
   for_each_partner(model, effect, [&](std::span<const Entry> group) {
-    const PartnerLevel level = level_of(model, group);
-    if (level.readings > 0) levels.push_back(level);
+    const PartnerResidual with_partner = residual_with(model, group);
+    if (with_partner.readings > 0) by_partner.push_back(with_partner);
   });
-  return levels;
+  return by_partner;
 }
 
 /// A median between these shares of the tolerance, as logarithms, is near the limit. Slower effects are blamed or
@@ -137,41 +137,42 @@ bool explained_otherwise(const Model& model, const Point& point, std::int32_t ot
   return point.residual >= known + std::min(model.slow, -kErrors * model.scale_of(point));
 }
 
-PartnerLevel level_of(const Model& model, std::span<const Entry> entries) {
-  const PartnerLevel level = level_over(
+PartnerResidual residual_with(const Model& model, std::span<const Entry> entries) {
+  const PartnerResidual with_partner = residual_over(
       model, entries, [&](Entry entry) { return !explained_otherwise(model, model.point_of(entry), entry.other); });
   // If most readings are explained, the rest are the slowest by chance, and no evidence.
-  return std::cmp_less(2 * level.readings, entries.size()) ? PartnerLevel{.host = level.host} : level;
+  return std::cmp_less(2 * with_partner.readings, entries.size()) ? PartnerResidual{.host = with_partner.host}
+                                                                  : with_partner;
 }
 
-std::vector<PartnerLevel> levels_as_measured(const Model& model, std::int32_t effect) {
-  std::vector<PartnerLevel> levels;
+std::vector<PartnerResidual> residuals_as_measured(const Model& model, std::int32_t effect) {
+  std::vector<PartnerResidual> by_partner;
   for_each_partner(model, effect, [&](std::span<const Entry> group) {
-    levels.push_back(level_over(model, group, [](Entry) { return true; }));
+    by_partner.push_back(residual_over(model, group, [](Entry) { return true; }));
   });
-  return levels;
+  return by_partner;
 }
 
-UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow) {
+UnitScore score_residuals(std::vector<PartnerResidual> by_partner, std::int32_t partners, double slow) {
   UnitScore score;
   score.partners = partners;
-  keep_what_a_cap_shows(levels, slow);
-  if (levels.empty()) return score;
+  keep_what_a_cap_shows(by_partner, slow);
+  if (by_partner.empty()) return score;
   std::vector<double> medians;
   std::vector<double> rates;
   double missing = 0;
   double squares = 0;
   std::int32_t counted = -1;
   bool counted_slow = false;
-  for (const PartnerLevel& level : levels) {
-    score.readings += level.readings;
-    score.slow_readings += level.slow_readings;
-    medians.push_back(level.residual);
-    rates.push_back(level.rate());
-    const bool is_slow = level.residual < slow;
+  for (const PartnerResidual& with_partner : by_partner) {
+    score.readings += with_partner.readings;
+    score.slow_readings += with_partner.slow_readings;
+    medians.push_back(with_partner.residual);
+    rates.push_back(with_partner.rate());
+    const bool is_slow = with_partner.residual < slow;
     score.slow += is_slow ? 1 : 0;
     // Levels are in the order of their hosts.
-    if (score.informative_hosts == 0 || level.host != counted) {
+    if (score.informative_hosts == 0 || with_partner.host != counted) {
       ++score.informative_hosts;
       counted_slow = false;
     }
@@ -179,13 +180,13 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
       ++score.slow_hosts;
       counted_slow = true;
     }
-    counted = level.host;
-    missing += std::min(level.residual, 0.0);
-    squares += level.scale * level.scale;
+    counted = with_partner.host;
+    missing += std::min(with_partner.residual, 0.0);
+    squares += with_partner.scale * with_partner.scale;
   }
-  score.informative = static_cast<std::int32_t>(levels.size());
-  score.burden = missing / static_cast<double>(levels.size());
-  score.scale = std::sqrt(squares / static_cast<double>(levels.size()));
+  score.informative = static_cast<std::int32_t>(by_partner.size());
+  score.burden = missing / static_cast<double>(by_partner.size());
+  score.scale = std::sqrt(squares / static_cast<double>(by_partner.size()));
   score.cap = median_of(rates);
   score.upper = upper_median(medians);
   score.highest = *std::ranges::max_element(medians);
@@ -193,10 +194,10 @@ UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, 
   return score;
 }
 
-std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect) {
-  std::vector<PartnerLevel> levels = levels_with_all(model, effect);
-  keep_what_a_cap_shows(levels, model.slow);
-  return levels;
+std::vector<PartnerResidual> partner_residuals(const Model& model, std::int32_t effect) {
+  std::vector<PartnerResidual> by_partner = residuals_with_all(model, effect);
+  keep_what_a_cap_shows(by_partner, model.slow);
+  return by_partner;
 }
 
 std::vector<std::int32_t> effects_of(const Model& model, std::int32_t host) {
@@ -224,18 +225,18 @@ std::int32_t partners_met(const Model& model, std::int32_t effect) {
 }
 
 UnitScore score_effect(const Model& model, std::int32_t effect) {
-  return score_levels(levels_with_all(model, effect), partners_met(model, effect), model.slow);
+  return score_residuals(residuals_with_all(model, effect), partners_met(model, effect), model.slow);
 }
 
 bool is_slow_with_all(const Model& model, std::int32_t effect) {
   std::array<std::set<std::int32_t>, 2> slow;  // hosts, by direction if these are pooled
   std::array<bool, 2> any_fast{};
-  for (const PartnerLevel& level : partner_levels(model, effect)) {
-    const std::size_t way = model.directions_pooled && level.receives ? 1 : 0;
-    if (level.residual < model.slow) {
-      slow[way].insert(level.host);
+  for (const PartnerResidual& with_partner : partner_residuals(model, effect)) {
+    const std::size_t direction = model.directions_pooled && with_partner.receives ? 1 : 0;
+    if (with_partner.residual < model.slow) {
+      slow[direction].insert(with_partner.host);
     } else {
-      any_fast[way] = true;
+      any_fast[direction] = true;
     }
   }
   // Of pooled directions, there may be one partner in each.

@@ -34,8 +34,8 @@ struct UnitScore {
   std::int64_t slow_readings = 0;
 };
 
-/// The level of an effect's readings with one unit of a partner.
-struct PartnerLevel {
+/// The residual of an effect's readings with one unit of a partner.
+struct PartnerResidual {
   std::int32_t host = 0;
   bool receives = false;  ///< the first of its readings, from the partner
   double centre = 0;      ///< the logarithm of the healthy rate with this partner
@@ -54,20 +54,20 @@ struct PartnerLevel {
 /// Whether something else that is blamed explains a reading: a device, or the effect `other` on its other side.
 [[nodiscard]] bool explained_otherwise(const Model& model, const Point& point, std::int32_t other);
 
-/// The level of an effect with one unit, without readings that something else explains. It has no readings if fewer
+/// The residual of an effect with one unit, without readings that something else explains. It has no readings if fewer
 /// than half of them are left. `entries` are of one stratum.
-[[nodiscard]] PartnerLevel level_of(const Model& model, std::span<const Entry> entries);
+[[nodiscard]] PartnerResidual residual_with(const Model& model, std::span<const Entry> entries);
 
-/// The score of levels, which are in the order of their hosts. `partners`: how many hosts the effect has any readings
-/// with.
-[[nodiscard]] UnitScore score_levels(std::vector<PartnerLevel> levels, std::int32_t partners, double slow);
+/// The score of residuals, which are in the order of their hosts. `partners`: how many hosts the effect has any
+/// readings with.
+[[nodiscard]] UnitScore score_residuals(std::vector<PartnerResidual> by_partner, std::int32_t partners, double slow);
 
-/// An effect's levels with informative partners, in the order of their hosts: a cap would show, and nothing else
+/// An effect's residuals with informative partners, in the order of their hosts: a cap would show, and nothing else
 /// explains the readings.
-[[nodiscard]] std::vector<PartnerLevel> partner_levels(const Model& model, std::int32_t effect);
+[[nodiscard]] std::vector<PartnerResidual> partner_residuals(const Model& model, std::int32_t effect);
 
-/// An effect's levels with all units of partners, from all readings, also those that something else explains.
-[[nodiscard]] std::vector<PartnerLevel> levels_as_measured(const Model& model, std::int32_t effect);
+/// An effect's residuals with all units of partners, from all readings, also those that something else explains.
+[[nodiscard]] std::vector<PartnerResidual> residuals_as_measured(const Model& model, std::int32_t effect);
 
 /// The effects of a host that have readings.
 [[nodiscard]] std::vector<std::int32_t> effects_of(const Model& model, std::int32_t host);

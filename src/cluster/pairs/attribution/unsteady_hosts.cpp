@@ -79,27 +79,28 @@ Background find_background(const Model& model, const PairEffects& pairs, const H
   return background;
 }
 
-constexpr float kFailedLevel = -100;
+constexpr float kFailedResidual = -100;
 
-/// A slow meeting of a host with a partner in a round: the lowest residual, which is kFailedLevel if a reading failed.
+/// A slow meeting of a host with a partner in a round: the lowest residual, which is kFailedResidual if a reading
+/// failed.
 struct SlowMeeting {
   std::int32_t host = 0;
   Two with;  ///< partner and round
-  float level = 0;
+  float residual = 0;
 
-  [[nodiscard]] auto key() const { return std::tie(host, with, level); }
+  [[nodiscard]] auto key() const { return std::tie(host, with, residual); }
 };
 
-/// The number of levels, ascending, at this one or below.
-std::int64_t count_up_to(const std::vector<float>& levels, float level) {
-  return std::upper_bound(levels.begin(), levels.end(), level) - levels.begin();
+/// The number of residuals, ascending, at this one or below.
+std::int64_t count_up_to(const std::vector<float>& residuals, float residual) {
+  return std::upper_bound(residuals.begin(), residuals.end(), residual) - residuals.begin();
 }
 
-std::vector<float> levels_of(std::span<const SlowMeeting> meetings) {
-  std::vector<float> levels;
-  for (const SlowMeeting& meeting : meetings) levels.push_back(meeting.level);
-  std::ranges::sort(levels);
-  return levels;
+std::vector<float> residuals_of(std::span<const SlowMeeting> meetings) {
+  std::vector<float> residuals;
+  for (const SlowMeeting& meeting : meetings) residuals.push_back(meeting.residual);
+  std::ranges::sort(residuals);
+  return residuals;
 }
 
 /// The evidence, in nats, that a host with so many slow meetings is slow in kUnsteadyShare of them, and not with the
@@ -136,7 +137,7 @@ class Meetings {
     for (const std::int32_t place : failed) {
       const Reading& reading = model.sweep->readings[at(place)];
       if (is_either(unsteady, reading)) continue;
-      add(reading, kFailedLevel);
+      add(reading, kFailedResidual);
       ++readings_;
     }
     std::ranges::sort(meetings_, [](const SlowMeeting& a, const SlowMeeting& b) { return a.key() < b.key(); });
@@ -145,9 +146,9 @@ class Meetings {
     });
     meetings_.erase(end, meetings_.end());
     for (const SlowMeeting& meeting : meetings_) {
-      if (meeting.with.first > meeting.host) levels_.push_back(meeting.level);  // once for both hosts
+      if (meeting.with.first > meeting.host) residuals_.push_back(meeting.residual);  // once for both hosts
     }
-    std::ranges::sort(levels_);
+    std::ranges::sort(residuals_);
   }
 
   /// Hosts that are slow now and then, or may be.
@@ -165,7 +166,7 @@ class Meetings {
       found.finding.readings = own.all;
       tell(slow, found);
       const auto blamed = known.find(host);
-      judge_levels(own, blamed != known.end() ? blamed->second : 1, found);
+      judge_residuals(own, blamed != known.end() ? blamed->second : 1, found);
       if (!found.sure && found.wanted == 0) continue;
       tell_rates(found);
       hosts.push_back(std::move(found));
@@ -179,19 +180,19 @@ class Meetings {
     std::int64_t all = 0;
     double readings = 1;             ///< of a meeting, the mean; 1 or more
     double others = 0;               ///< meetings of other hosts, plus those of the prior
-    std::vector<float> levels;       ///< of slow meetings, ascending
+    std::vector<float> residuals;    ///< of slow meetings, ascending
     std::vector<float> with_others;  ///< the same without the partner with most of them
   };
-  /// The slowest meetings of a host, down to some level.
+  /// The slowest meetings of a host, down to some residual.
   struct Depth {
     std::int64_t slow = 0;
     double chance = 1;  ///< the probability that a meeting of a healthy host is as slow
     double evidence = -std::numeric_limits<double>::infinity();
   };
 
-  void add(const Reading& reading, float level) {
-    meetings_.push_back({reading.from, {reading.to, reading.round}, level});
-    meetings_.push_back({reading.to, {reading.from, reading.round}, level});
+  void add(const Reading& reading, float residual) {
+    meetings_.push_back({reading.from, {reading.to, reading.round}, residual});
+    meetings_.push_back({reading.to, {reading.from, reading.round}, residual});
   }
 
   [[nodiscard]] Own own(std::int32_t host, std::span<const SlowMeeting> slow) const {
@@ -212,34 +213,34 @@ class Meetings {
     own.all = std::ssize(measured) + std::ranges::count_if(slow, [&](const SlowMeeting& meeting) {
                 return !std::ranges::binary_search(measured, meeting.with);
               });
-    own.levels = levels_of(slow);
+    own.residuals = residuals_of(slow);
     std::map<std::int32_t, std::int64_t> times;  // slow, by partner
     for (const SlowMeeting& meeting : slow) ++times[meeting.with.first];
     const auto most = std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
     std::vector<SlowMeeting> with_others(slow.begin(), slow.end());
     std::erase_if(with_others, [&](const SlowMeeting& meeting) { return meeting.with.first == most->first; });
-    own.with_others = levels_of(with_others);
+    own.with_others = residuals_of(with_others);
     return own;
   }
 
-  /// The probability that a meeting of a healthy host is at this level or below, estimated from other hosts, plus
+  /// The probability that a meeting of a healthy host is at this residual or below, estimated from other hosts, plus
   /// `errors` standard errors.
-  [[nodiscard]] double chance_of(const Own& own, float level, double errors) const {
+  [[nodiscard]] double chance_of(const Own& own, float residual, double errors) const {
     const auto elsewhere =
-        std::max(0.0, static_cast<double>(count_up_to(levels_, level) - count_up_to(own.levels, level)));
+        std::max(0.0, static_cast<double>(count_up_to(residuals_, residual) - count_up_to(own.residuals, residual)));
     // No noise makes a reading fail.
-    const double prior = level == kFailedLevel ? kSlowBefore : kSlowBefore * std::sqrt(own.readings);
-    const double error = std::sqrt(level == kFailedLevel ? elsewhere : elsewhere + prior);
+    const double prior = residual == kFailedResidual ? kSlowBefore : kSlowBefore * std::sqrt(own.readings);
+    const double error = std::sqrt(residual == kFailedResidual ? elsewhere : elsewhere + prior);
     return std::min(1.0, (elsewhere + prior + errors * error) / own.others);
   }
 
   /// The depth with most evidence: the slowest meetings may be slower than those of other hosts, and the rest chance.
-  /// `levels`: of the host's slow meetings, ascending, or of some of them; the other ones do not count.
-  [[nodiscard]] Depth deepest(const Own& own, const std::vector<float>& levels) const {
-    const std::int64_t all = own.all - (std::ssize(own.levels) - std::ssize(levels));
+  /// `residuals`: of the host's slow meetings, ascending, or of some of them; the other ones do not count.
+  [[nodiscard]] Depth deepest(const Own& own, const std::vector<float>& residuals) const {
+    const std::int64_t all = own.all - (std::ssize(own.residuals) - std::ssize(residuals));
     Depth best;
-    for (const float level : levels) {
-      Depth depth{count_up_to(levels, level), chance_of(own, level, kErrors)};
+    for (const float residual : residuals) {
+      Depth depth{count_up_to(residuals, residual), chance_of(own, residual, kErrors)};
       depth.evidence = evidence_for(all, depth.slow, depth.chance);
       if (depth.evidence > best.evidence) best = depth;
     }
@@ -249,12 +250,12 @@ class Meetings {
   /// Sets whether a host is blamed: if chance reaches its evidence in fewer sweeps than the settings allow, however
   /// long it was measured (Ville's inequality), and if there is evidence without the partner that it was slow with most
   /// often: else the path may be to blame.
-  void judge_levels(const Own& own, double false_alarm, UnsteadyHost& found) const {
+  void judge_residuals(const Own& own, double false_alarm, UnsteadyHost& found) const {
     const std::int32_t hosts = model_.ids.hosts;
     Finding& finding = found.finding;
-    const float last = own.levels.back();
-    const Depth depth = deepest(own, own.levels);
-    const auto depths = static_cast<double>(own.levels.size());
+    const float last = own.residuals.back();
+    const Depth depth = deepest(own, own.residuals);
+    const auto depths = static_cast<double>(own.residuals.size());
     finding.false_alarm = std::min(false_alarm, family_wise(depths * std::exp(-std::max(depth.evidence, 0.0)), hosts));
     const auto enough = std::clamp(hosts - 2, 2, kSeveral);
     found.sure = finding.false_alarm < model_.settings.false_alarm && finding.partners >= enough &&
@@ -278,7 +279,7 @@ class Meetings {
     for (const SlowMeeting& meeting : slow) {
       partners.insert(meeting.with.first);
       rounds.insert(meeting.with.second);
-      finding.failed += meeting.level == kFailedLevel ? 1 : 0;
+      finding.failed += meeting.residual == kFailedResidual ? 1 : 0;
     }
     finding.slow = std::ssize(slow);
     finding.partners = std::ssize(partners);
@@ -315,7 +316,7 @@ class Meetings {
   std::vector<const Point*> slow_;
   std::int64_t readings_ = 0;          // that nothing explains, and failed ones
   std::vector<SlowMeeting> meetings_;  // by host, partner and round
-  std::vector<float> levels_;          // of each meeting of two hosts, ascending
+  std::vector<float> residuals_;       // of each meeting of two hosts, ascending
 };
 
 /// Whether the readings of a blamed host come and go, which a lasting fault does not allow.
@@ -347,7 +348,7 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
     const auto excess = static_cast<float>(point.residual - model.missing(found.effect, point));
     if (tells(entry) && excess < 0) below.push_back(excess);
   }
-  const double slow_level = below.empty() ? 0 : static_cast<double>(median_of(below));
+  const double slow_residual = below.empty() ? 0 : static_cast<double>(median_of(below));
   Steadiness steadiness;
   for_each_partner(model, found.effect, [&](std::span<const Entry> group) {
     std::set<std::int32_t> rounds;
@@ -355,8 +356,8 @@ Steadiness steadiness_of(const Model& model, const UnitEffect& found) {
     for (const Entry entry : group) {
       if (!tells(entry)) continue;
       const Point& point = model.point_of(entry);
-      const double level = model.missing(found.effect, point) + slow_level;
-      const bool is_fast = point.residual > std::max(kPart * level, level + kErrors * model.scale_of(point));
+      const double residual = model.missing(found.effect, point) + slow_residual;
+      const bool is_fast = point.residual > std::max(kPart * residual, residual + kErrors * model.scale_of(point));
       any[is_fast ? 1 : 0] = true;
       ++steadiness.readings;
       steadiness.fast += is_fast ? 1 : 0;

@@ -153,7 +153,7 @@ PlannedRound OpenQuestions::shared_links(double tolerance) const {
   for (std::size_t pass = 1; pass <= kPasses; ++pass) {
     if (pass > 1 && verdict_.links.readings > 0 && verdict_.links.slowed == 0) break;
     bool all_beside = true;
-    for (const Meeting& pair : slow.meetings) {
+    for (const fabricbench::Pair& pair : slow.meetings) {
       const History& history = history_of(pair.first, pair.second);
       if (history.alone.size() < pass) {
         return {.meetings = {pair},
@@ -211,7 +211,7 @@ PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
     std::pair<std::int64_t, double> own{0, 0};
     for (const auto& [ratio, from, to] : readings) {
       const bool is_of_it = of_one_host && (balance[at(from)] > 0 || balance[at(to)] > 0);
-      if (is_of_it || !pairs.add(Meeting{from, to})) continue;
+      if (is_of_it || !pairs.add(fabricbench::Pair{from, to})) continue;
       own.first += history_of(from, to).alone.empty() ? 0 : 1;
       own.second += 1 - ratio;
     }
@@ -346,7 +346,7 @@ PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rou
     const auto number = std::ssize(round.meetings()) - first;
     const bool all_new =
         std::all_of(round.meetings().begin() + first, round.meetings().end(),
-                    [&](const Meeting& each) { return progress_.met.between(each.first, each.second) == 0; });
+                    [&](const fabricbench::Pair& each) { return progress_.met.between(each.first, each.second) == 0; });
     const std::string who = number == 1 ? "again," : fmt::format("{} hosts again, each", number);
     whys.push_back(
         fmt::format("{} {}: {}", who, all_new ? "with a new partner" : "with the partner it has met least", hosts));

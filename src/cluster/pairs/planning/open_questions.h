@@ -41,7 +41,7 @@ class RoundBuilder {
   RoundBuilder(const PairsMet& met, std::vector<std::uint8_t> barred, std::int64_t most, std::int64_t turn)
       : met_(&met), taken_(std::move(barred)), most_(at(most)), turn_(turn) {}
 
-  bool add(const Meeting& meeting) {
+  bool add(const Pair& meeting) {
     if (is_full() || taken_[at(meeting.first)] != 0 || taken_[at(meeting.second)] != 0) return false;
     take(meeting.first);
     take(meeting.second);
@@ -52,7 +52,7 @@ class RoundBuilder {
   /// Adds the two that have met least.
   bool add(const WantedPair& wanted) {
     if (is_full()) return false;
-    std::optional<Meeting> best;
+    std::optional<Pair> best;
     std::int64_t least = wanted.fewer_than;
     for (const std::int32_t host : wanted.hosts) {
       if (taken_[at(host)] != 0) continue;
@@ -63,7 +63,7 @@ class RoundBuilder {
         const std::int64_t times = met_->between(host, other);
         if (times >= least) continue;
         least = times;
-        best = Meeting{host, other};
+        best = Pair{host, other};
       }
     }
     return best.has_value() && add(*best);
@@ -81,7 +81,7 @@ class RoundBuilder {
   /// From now on the pairs have no group in common either, such as a leaf.
   void keep_apart(const std::vector<std::int32_t>& group_of) { group_of_ = &group_of; }
 
-  [[nodiscard]] const std::vector<Meeting>& meetings() const { return meetings_; }
+  [[nodiscard]] const std::vector<Pair>& meetings() const { return meetings_; }
 
  private:
   [[nodiscard]] bool is_full() const { return meetings_.size() >= most_; }
@@ -97,7 +97,7 @@ class RoundBuilder {
   std::vector<std::uint8_t> taken_;
   std::size_t most_;
   std::int64_t turn_;
-  std::vector<Meeting> meetings_;
+  std::vector<Pair> meetings_;
 };
 
 /// Each question is a list of wanted pairs, the most important first, and becomes a round of as many of them as fit

@@ -213,7 +213,7 @@ class NextRound {
     }
     if (!has_next(rounds)) return {};
     RoundBuilder builder(progress_.met, progress_.engaged, progress_.at_once, progress_.last);
-    for (const Meeting& meeting : progress_.next) builder.add(meeting);
+    for (const Pair& meeting : progress_.next) builder.add(meeting);
     const int parts = schedule_.parts();
     if (parts == 1) builder.add_idle_hosts(1);  // if rounds are split, some hosts always wait
     round.meetings = builder.meetings();
@@ -229,11 +229,11 @@ class NextRound {
   /// since a fault in step with the passes would look like a fault of some partners.
   [[nodiscard]] PlannedRound beside_others(PlannedRound round, std::int64_t pairs) const {
     RoundBuilder builder(progress_.met, progress_.left_out, std::min(pairs, progress_.at_once), progress_.last);
-    for (const Meeting& meeting : round.meetings) builder.add(meeting);
+    for (const Pair& meeting : round.meetings) builder.add(meeting);
     SchedulePlan plan = schedule_of(plan_);
     const std::int64_t turn = progress_.last + 1;
     plan.seed += static_cast<std::uint64_t>(turn / schedule_.rounds());
-    for (const Meeting& each : Schedule(plan).round(turn % schedule_.rounds())) builder.add(each);
+    for (const Pair& each : Schedule(plan).round(turn % schedule_.rounds())) builder.add(each);
     builder.add_idle_hosts(std::numeric_limits<std::int64_t>::max());
     round.meetings = builder.meetings();
     return round;
@@ -250,7 +250,7 @@ class NextRound {
   /// hosts are first in turns. The schedule has the same hosts first in many rounds: where pairs are measured forth and
   /// then back, a leaf of such hosts would have a fuller uplink than others, and look slow.
   void order_hosts(PlannedRound& round) const {
-    for (Meeting& meeting : round.meetings) {
+    for (Pair& meeting : round.meetings) {
       const std::int64_t forth = progress_.met.readings(meeting.first, meeting.second);
       const std::int64_t back = progress_.met.readings(meeting.second, meeting.first);
       const bool is_second = forth == back ? (round.number + meeting.first) % 2 == 1 : forth > back;

@@ -42,9 +42,9 @@ void limit_rounds(SweepPlan& plan, int rounds);
 
 /// Pairs to be measured at the same time. No host is in two of them.
 struct PlannedRound {
-  std::int64_t number = 0;          ///< from 0: Reading::round of its readings
-  std::vector<Meeting> meetings{};  ///< empty: the sweep is over
-  std::string why{};                ///< for people: the purpose of this round, or why the sweep is over
+  std::int64_t number = 0;       ///< from 0: Reading::round of its readings
+  std::vector<Pair> meetings{};  ///< empty: the sweep is over
+  std::string why{};             ///< for people: the purpose of this round, or why the sweep is over
   /// Approximate number of rounds left, including this one; 0: the sweep is over. With `find` it is a lower bound:
   /// future readings may need further rounds.
   std::int64_t rounds_left = 0;

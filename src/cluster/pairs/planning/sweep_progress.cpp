@@ -69,7 +69,7 @@ std::vector<std::uint8_t> dead_hosts(const Sweep& sweep, std::int64_t last_round
 }
 
 /// If a meeting gives a reading in each direction, one of them alone is not enough.
-bool is_measured(const PairsMet& met, const Meeting& meeting, bool both_directions) {
+bool is_measured(const PairsMet& met, const Pair& meeting, bool both_directions) {
   const bool forth = met.readings(meeting.first, meeting.second) > 0;
   const bool back = met.readings(meeting.second, meeting.first) > 0;
   return both_directions ? forth && back : forth || back;
@@ -90,17 +90,17 @@ void find_next(const Sweep& sweep, const SweepPlan& plan, const Schedule& schedu
     for (const std::int32_t host : {each.from, each.to})
       engaged_hosts += std::exchange(engaged[at(host)], 1) == 0 ? 1 : 0;
   }
-  std::vector<Meeting> round;
+  std::vector<Pair> round;
   for (; progress.place < schedule.rounds() && progress.next.empty(); ++progress.place) {
     round = schedule.round(progress.place);
-    std::ranges::copy_if(round, std::back_inserter(progress.next), [&](const Meeting& each) {
+    std::ranges::copy_if(round, std::back_inserter(progress.next), [&](const Pair& each) {
       const bool is_left_out = progress.left_out[at(each.first)] + progress.left_out[at(each.second)] > 0;
       return !is_left_out && !is_measured(progress.met, each, plan.both_directions);
     });
   }
   if (!progress.next.empty()) --progress.place;
-  const auto was_in_last = [&](const Meeting& each) { return met_in_last.between(each.first, each.second) > 0; };
-  const auto is_engaged = [&](const Meeting& each) { return engaged[at(each.first)] + engaged[at(each.second)] > 0; };
+  const auto was_in_last = [&](const Pair& each) { return met_in_last.between(each.first, each.second) > 0; };
+  const auto is_engaged = [&](const Pair& each) { return engaged[at(each.first)] + engaged[at(each.second)] > 0; };
   const std::int64_t finished = engaged_hosts / 2;
   progress.is_rest = !progress.next.empty() && finished < planned &&
                      2 * planned >= finished + std::ssize(progress.next) && std::ranges::any_of(round, was_in_last) &&

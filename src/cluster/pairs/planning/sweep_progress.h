@@ -38,9 +38,9 @@ struct SweepProgress {
   std::vector<std::uint8_t> left_out{};
   std::int64_t at_once = 1;  ///< the most pairs of a round
 
-  std::vector<Meeting> next{};  ///< of the next round of the schedule, those that are missing; empty: nothing is left
-  std::int64_t place = 0;       ///< of that round in the schedule: the number of rounds that are done
-  bool is_rest = false;         ///< the last round was that round, and was broken off
+  std::vector<Pair> next{};  ///< of the next round of the schedule, those that are missing; empty: nothing is left
+  std::int64_t place = 0;    ///< of that round in the schedule: the number of rounds that are done
+  bool is_rest = false;      ///< the last round was that round, and was broken off
   std::vector<std::uint8_t> engaged{};  ///< by host: it is left out, or was measured in the part before that rest
 
   /// Rounds for all hosts: those of the schedule, and others of half as many pairs as possible or more, up to

@@ -26,7 +26,7 @@ namespace {
 
 /// The test with most readings.
 std::string_view test_of(const Sweep& sweep) {
-  const std::string_view kind = sweep.kinds.empty() ? "" : std::string_view(sweep.kinds.front());
+  const std::string_view kind = sweep.tests.empty() ? "" : std::string_view(sweep.tests.front());
   return kind.substr(0, kind.find(' '));
 }
 

@@ -34,7 +34,7 @@ namespace {
 
 using Text = std::string;
 
-Text ways(Direction direction) {
+Text directions(Direction direction) {
   return direction == Direction::kBoth    ? "sending and receiving"
          : direction == Direction::kSends ? "sending"
                                           : "receiving";
@@ -70,7 +70,7 @@ Text over_rails(const Sweep& sweep, const Alike& alike) {
 /// The rails, and the kinds of readings if it does not show in all: ` over rail 2, in rdma_write_bw 1 MiB`.
 Text where(const Told& told) {
   std::vector<Text> names;
-  for (const std::int16_t kind : told.finding.kinds) names.push_back(printable(told.sweep.kinds[at(kind)]));
+  for (const std::int16_t kind : told.finding.tests) names.push_back(printable(told.sweep.tests[at(kind)]));
   return told.over + (names.empty() ? "" : ", in " + enumerated(names));
 }
 
@@ -111,7 +111,8 @@ Text slow_host(const Told& told) {
                     : receives_only                    ? "; sending is fine"
                                                        : "; receiving is fine";
   return fmt::format("{} is slow with {}{}, {}{}", host_with_devices(told), whom(receives_only ? receives : sends),
-                     where(told), finding.both_ways ? "both directions taken together" : ways(finding.direction), fine);
+                     where(told), finding.both_ways ? "both directions taken together" : directions(finding.direction),
+                     fine);
 }
 
 /// `nothing can be measured with node07 any more`, or `when node07 sends`.
@@ -140,13 +141,13 @@ Text fine_hosts(const Told& told) {
 }
 
 /// `between a and b over rail 1`, or `from a to b`.
-Text way(const Told& told) { return ends(told.finding.direction, told.host(0), told.host(1)) + where(told); }
+Text direction(const Told& told) { return ends(told.finding.direction, told.host(0), told.host(1)) + where(told); }
 
 Text path(const Told& told) {
   const bool is_both = told.finding.direction == Direction::kBoth;
   const std::string_view both = told.finding.both_ways ? ", both directions taken together" : ", both ways";
   const std::string_view back = told.finding.other_way_fine ? "; the way back is fine" : "";
-  return fmt::format("the path {} is slow{}{}", way(told), is_both ? both : back, fine_hosts(told));
+  return fmt::format("the path {} is slow{}{}", direction(told), is_both ? both : back, fine_hosts(told));
 }
 
 /// A slow uplink and a longer way look alike.
@@ -158,7 +159,7 @@ Text leaf(const Told& told) {
   return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks{}",
                      slow < all ? fmt::format("at least {} of {} hosts of ", slow, all) : "",
                      group_name(told, finding.leaf), slow < all ? "reach" : "reaches", groups_word(told),
-                     percent_text(finding.ratio), ways(finding.direction),
+                     percent_text(finding.ratio), directions(finding.direction),
                      finding.fine_elsewhere ? "; its hosts are fine with each other" : "",
                      told.verdict.groupings.at(0).is_given ? "" : ", or farther away");
 }
@@ -185,7 +186,7 @@ Text device(const Told& told) {
   const std::string_view it = finding.devices.size() == 1 ? "it" : "them";
   const Text fine = fmt::format("; {} of them fast without {}", finding.fine_without, it);
   return fmt::format("{}{} slow, {}, on {} of {} that used {} ({}){}", devices_text(told, " and "),
-                     finding.devices.size() == 1 ? " is" : ", always used together, are", ways(finding.direction),
+                     finding.devices.size() == 1 ? " is" : ", always used together, are", directions(finding.direction),
                      finding.hosts.size(), counted(finding.hosts_met, "host"), it,
                      hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
 }
@@ -264,8 +265,9 @@ template <typename Wanted>
 std::optional<std::array<double, 2>> medians_in(const std::vector<HostMeeting>& meetings, Wanted is_wanted) {
   std::array<std::vector<double>, 2> all;
   for (const HostMeeting& meeting : meetings) {
-    for (std::size_t way = 0; way < 2 && is_wanted(meeting); ++way)
-      all.at(way).insert(all.at(way).end(), meeting.shares.at(way).begin(), meeting.shares.at(way).end());
+    for (std::size_t direction = 0; direction < 2 && is_wanted(meeting); ++direction)
+      all.at(direction).insert(all.at(direction).end(), meeting.shares.at(direction).begin(),
+                               meeting.shares.at(direction).end());
   }
   if (all[0].empty() || all[1].empty()) return std::nullopt;
   return std::array{median_of(all[0]), median_of(all[1])};
@@ -309,25 +311,25 @@ Text unsteady_host(const Told& told) {
   const Finding& finding = told.finding;
   const std::vector<HostMeeting> meetings = meetings_of(told);
   const bool fails = has_no_figure(finding);
-  const Text way = which_way(meetings);
+  const Text direction = which_way(meetings);
   const Text more = with_whom(told, meetings) + trend(meetings);
   const Text since =
       only_in(meetings, [&](const HostMeeting& each) { return each.round >= finding.slow_rounds.front(); });
   if (!since.empty())
     return fmt::format("{} was fine until round {}, and {} in {} since{}{}", told.host(0),
-                       finding.slow_rounds.front() - 1, fails ? "failed" : "slow", since, way, more);
+                       finding.slow_rounds.front() - 1, fails ? "failed" : "slow", since, direction, more);
   const auto all = static_cast<double>(std::max<std::int64_t>(finding.readings, 1));
   return fmt::format("{} {}: in {} of {} meetings ({}), in {}{}", told.host(0),
                      finding.slow == finding.readings ? "is slow or fails again and again"
                      : fails                          ? "fails now and then"
-                                                      : "is slow now and then" + way,
+                                                      : "is slow now and then" + direction,
                      finding.slow, finding.readings, percent_text(static_cast<double>(finding.slow) / all),
                      rounds_text(finding.slow_rounds), more);
 }
 
 Text unsteady_path(const Told& told) {
   const Finding& finding = told.finding;
-  return fmt::format("the path {} {} now and then, in {} of {} readings{}", way(told),
+  return fmt::format("the path {} {} now and then, in {} of {} readings{}", direction(told),
                      has_no_figure(finding) ? "fails" : "is slow", finding.slow, finding.readings, fine_hosts(told));
 }
 
@@ -340,12 +342,12 @@ Text dead_host(const Told& told) {
 
 Text dead_path(const Told& told) {
   const bool is_back_fine = told.finding.direction != Direction::kBoth && told.finding.other_way_fine;
-  return fmt::format("nothing can be measured {}, though {}both work with others", way(told),
+  return fmt::format("nothing can be measured {}, though {}both work with others", direction(told),
                      is_back_fine ? "the way back works, and " : "");
 }
 
 Text wrong_data(const Told& told) {
-  if (is_path(told.finding)) return "data arrive wrong " + way(told);
+  if (is_path(told.finding)) return "data arrive wrong " + direction(told);
   return fmt::format("data arrive wrong with {}, from or to {} of its {}", told.host(0), told.finding.slow_partners,
                      counted(told.finding.partners, "partner"));
 }
@@ -371,7 +373,7 @@ Text suspects(const Told& told) {
 Text undecided(const Told& told) {
   const Finding& finding = told.finding;
   const bool has_failed = has_no_figure(finding);
-  Text place = is_path(finding) ? way(told)
+  Text place = is_path(finding) ? direction(told)
                                 : fmt::format("{} {}{}", finding.hosts.size() == 1 ? "with" : "between",
                                               hosts_text(told.sweep, finding.hosts), where(told));
   if (finding.hosts.size() == 1 && has_failed && finding.has_worked) place += " any more";
@@ -457,7 +459,7 @@ Text sentence_of_several(const Sweep& sweep, const Verdict& verdict, const Alike
                        has_no_figure(worst) ? "nothing could be measured" : "bandwidth is low", over, who);
   const FindingKind& kind = kind_of(sweep, verdict, worst);
   const Text both = is_path(worst) ? ", both ways" : "";
-  const Text one = is_path(worst) ? "" : ", " + ways(worst.direction);
+  const Text one = is_path(worst) ? "" : ", " + directions(worst.direction);
   return fmt::format(
       "{}{}{}: {}{}",
       counted_being(kind.blame == Blame::kNic ? alike.size() : by_hosts.size(), kind.noun, kind.adjective), over,

@@ -40,8 +40,8 @@ std::map<Setting, Stratum> usual_by_setting(const std::vector<Stratum>& strata) 
 
 /// The cells of the map: what each way reached, as a share of what is usual in its setting, times the `reference`.
 std::vector<MatrixRow> rows_of_map(const Sweep& sweep, const std::map<Setting, Stratum>& usual, double reference) {
-  using Way = std::tuple<std::int32_t, std::int32_t, Setting>;  // receiver and sender
-  std::map<Way, std::vector<float>> shares;
+  using Cell = std::tuple<std::int32_t, std::int32_t, Setting>;  // receiver and sender
+  std::map<Cell, std::vector<float>> shares;
   for (const Reading& reading : sweep.readings) {
     const auto own = usual.find(setting_of(reading));
     const bool is_judged =
@@ -55,10 +55,11 @@ std::vector<MatrixRow> rows_of_map(const Sweep& sweep, const std::map<Setting, S
   const std::vector<float> none(sweep.hosts.size(), std::numeric_limits<float>::quiet_NaN());
   std::vector<MatrixRow> rows;
   for (int receiver = 0; std::cmp_less(receiver, sweep.hosts.size()); ++receiver) rows.push_back({receiver, none});
-  for (auto& [way, of_way] : shares) {
-    const auto& [receiver, sender, setting] = way;
+  for (auto& [direction, of_direction] : shares) {
+    const auto& [receiver, sender, setting] = direction;
     float& cell = rows[at(receiver)].bandwidths[at(sender)];
-    cell = std::fmin(cell, static_cast<float>(median_of(of_way) * reference));  // of a number and no number, the number
+    cell = std::fmin(cell,
+                     static_cast<float>(median_of(of_direction) * reference));  // of a number and no number, the number
   }
   return rows;
 }
@@ -66,11 +67,11 @@ std::vector<MatrixRow> rows_of_map(const Sweep& sweep, const std::map<Setting, S
 constexpr std::string_view kMarksInOrder = " ?~!x";
 
 /// Groups of hosts at one level, in the order of the map.
-using Level = std::vector<Group>;
+using MapLevel = std::vector<Group>;
 
 /// The levels of the map, the coarsest first. Kinds of hosts are within groups.
-std::vector<Level> levels_of(const Verdict& verdict) {
-  std::vector<Level> levels;
+std::vector<MapLevel> levels_of(const Verdict& verdict) {
+  std::vector<MapLevel> levels;
   for (auto grouping = verdict.groupings.rbegin(); grouping != verdict.groupings.rend(); ++grouping) {
     levels.push_back(grouping->groups);
     std::ranges::sort(levels.back(), comes_before, &Group::name);
@@ -82,9 +83,9 @@ std::vector<Level> levels_of(const Verdict& verdict) {
 /// By host, the place of its group at each level; hosts without a group come last.
 using Paths = std::vector<std::vector<std::size_t>>;
 
-Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
+Paths paths_of(const std::vector<MapLevel>& levels, std::size_t hosts) {
   Paths paths(hosts);
-  for (const Level& level : levels) {
+  for (const MapLevel& level : levels) {
     for (auto& path : paths) path.push_back(level.size());
     for (std::size_t group = 0; group < level.size(); ++group) {
       for (const std::int32_t host : level[group].hosts) paths[at(host)].back() = group;
@@ -94,7 +95,7 @@ Paths paths_of(const std::vector<Level>& levels, std::size_t hosts) {
 }
 
 /// The blocks of all levels: runs of hosts of one group, and of the same coarser groups.
-std::vector<HeatBlock> blocks_of(const std::vector<Level>& levels, const Paths& paths,
+std::vector<HeatBlock> blocks_of(const std::vector<MapLevel>& levels, const Paths& paths,
                                  const std::vector<std::size_t>& hosts) {
   std::vector<HeatBlock> blocks;
   for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -132,7 +133,7 @@ std::string sweep_map(const Sweep& sweep, const Verdict& verdict, bool colour) {
 }
 
 HeatLayout map_layout(const Sweep& sweep, const Verdict& verdict) {
-  const std::vector<Level> levels = levels_of(verdict);
+  const std::vector<MapLevel> levels = levels_of(verdict);
   const Paths paths = paths_of(levels, sweep.hosts.size());
   HeatLayout layout;
   layout.marks = host_lists(sweep, verdict).marks;

@@ -151,8 +151,8 @@ std::map<std::array<std::int32_t, 2>, double> path_shares(const Sweep& sweep, co
     of_ways[{reading.from, reading.to}].push_back(static_cast<double>(reading.rate / verdict.usual[place]));
   }
   std::map<std::array<std::int32_t, 2>, double> lowest;
-  for (auto& [way, shares] : of_ways) {
-    const auto [first, second] = std::minmax(way[0], way[1]);
+  for (auto& [direction, shares] : of_ways) {
+    const auto [first, second] = std::minmax(direction[0], direction[1]);
     double& share = lowest.try_emplace({first, second}, 1).first->second;
     share = std::min(share, median_of(shares));
   }
@@ -201,7 +201,7 @@ std::string groups_text(const Sweep& sweep, const Grouping& grouping, std::strin
   return text;
 }
 
-std::string kinds_text(const Sweep& sweep, const Kinds& kinds) {
+std::string kinds_text(const Sweep& sweep, const HostKinds& kinds) {
   const auto of = [&](const std::vector<std::int32_t>& hosts, double rate) {
     return fmt::format("{} ({}) at {} GB/s", hosts_text(sweep, hosts), hosts.size(), rate_text(rate));
   };
@@ -244,7 +244,7 @@ std::string structure_text(const Sweep& sweep, const Verdict& verdict) {
 /// What strata that differ in rails only are of: `rdma_write_bw 1 MiB, rails mlx5_[0-7], within a leaf`.
 std::string strata_name(const Sweep& sweep, const Verdict& verdict, const std::vector<const Stratum*>& strata) {
   const Stratum& first = *strata.front();
-  std::string text = printable(sweep.kinds[at(first.kind)]);
+  std::string text = printable(sweep.tests[at(first.test)]);
   const std::string to = first.from_rail == first.to_rail ? "" : " to " + rails_text(sweep, {first.to_rail});
   if (strata.size() > 1 && !to.empty())
     text += ", between different rails";
@@ -268,7 +268,7 @@ std::string strata_name(const Sweep& sweep, const Verdict& verdict, const std::v
 /// Whether strata differ in rails only, and in bandwidth by the tolerance at most.
 bool differ_in_rails(const Stratum& a, const Stratum& b, double tolerance) {
   const auto key = [](const Stratum& each) {
-    return std::tuple(each.kind, each.both_ways, each.distance, each.slow_kind, each.from_rail == each.to_rail);
+    return std::tuple(each.test, each.both_ways, each.distance, each.slow_kind, each.from_rail == each.to_rail);
   };
   return key(a) == key(b) && std::abs(a.centre - b.centre) <= tolerance * a.centre;
 }

@@ -25,7 +25,7 @@ std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pa
 }
 
 /// By part, its coarser part as its side.
-std::vector<std::int32_t> sides_within(const Nearness& level, const std::vector<std::int32_t>& coarser) {
+std::vector<std::int32_t> sides_within(const Level& level, const std::vector<std::int32_t>& coarser) {
   std::vector<std::int32_t> sides(at(level.parts), 0);
   for (std::size_t host = 0; host < coarser.size(); ++host) {
     if (level.part_of[host] >= 0) sides[at(level.part_of[host])] = coarser[host];
@@ -121,10 +121,10 @@ void open_among_unplaced(const std::vector<char>& is_unplaced, const std::vector
 
 }  // namespace
 
-Nodes nodes_of(const Nearness& level) {
+Nodes nodes_of(const Level& level) {
   Nodes nodes{level.part_of, level.parts};
   for (std::int32_t& each : nodes.node_of) {
-    if (each == Nearness::kNone) each = nodes.nodes++;
+    if (each == Level::kNone) each = nodes.nodes++;
   }
   return nodes;
 }
@@ -137,7 +137,7 @@ bool is_clearly_faster(double gain, std::size_t values, std::size_t other_values
 }
 
 void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
-                        Nearness& level) {
+                        Level& level) {
   struct Member {
     double likelihood = 0;             ///< log likelihood ratio: the host is in its part, over not
     std::set<std::int32_t> parts_met;  ///< other parts
@@ -163,11 +163,11 @@ void leave_weak_members(const std::vector<Comparison>& values, const Split& spli
     const auto others = std::ranges::count(sides, settings.coarser[host]) - 1;
     if (std::cmp_greater_equal(members[host].parts_met.size(), others)) continue;
     --sizes[at(part)];
-    part = Nearness::kNone;
+    part = Level::kNone;
   }
 }
 
-Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
+Evidence evidence_of(const std::vector<Comparison>& values, const Level& level, const Split& split,
                      const SplitSettings& settings) {
   const std::size_t hosts = level.part_of.size();
   Evidence evidence{std::vector<char>(hosts, 0), std::vector<char>(hosts, 0), {}};

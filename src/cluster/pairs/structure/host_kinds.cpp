@@ -16,7 +16,7 @@ namespace {
 /// Two kinds of hosts, one of which is slower in one direction only.
 struct OneWayKinds {
   std::vector<char> is_slow;  ///< by host: of the slower kind, which has half of the hosts or more
-  Direction way = Direction::kSends;
+  Direction direction = Direction::kSends;
   double gain = 0;  ///< as Split::gain
 };
 
@@ -28,17 +28,17 @@ constexpr double kLeastKindsGain = 7;
 constexpr double kShareOfExceptions = 0.1;
 constexpr double kLeastKindsScale = 0.002;
 
-std::int32_t own_side(const Comparison& each, Direction way) {
-  return way == Direction::kSends ? each.first : each.second;
+std::int32_t own_side(const Comparison& each, Direction direction) {
+  return direction == Direction::kSends ? each.first : each.second;
 }
 
 /// By host, its median in one direction, after subtracting the level of the host on the other side (`levels`). Empty:
 /// some host has too few readings. A host without readings has no median.
-std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, std::size_t hosts, Direction way,
+std::vector<std::optional<float>> medians_by_host(const ComparisonTable& table, std::size_t hosts, Direction direction,
                                                   const std::vector<std::optional<float>>& levels = {}) {
   std::vector<std::vector<float>> values(hosts);
   for (const Comparison& each : table.values) {
-    const std::int32_t own = own_side(each, way);
+    const std::int32_t own = own_side(each, direction);
     const auto other = at(own == each.first ? each.second : each.first);
     values[at(own)].push_back(each.value - (levels.empty() ? 0 : levels[other].value_or(0)));
   }
@@ -75,26 +75,27 @@ KindsGap widest_gap(const std::vector<std::optional<float>>& medians) {
 
 /// By reading, the absolute residual if one side alone explains it.
 std::vector<float> left_of_each(const ComparisonTable& table, const std::vector<std::optional<float>>& levels,
-                                Direction way) {
+                                Direction direction) {
   std::vector<float> left;
   left.reserve(table.values.size());
   for (const Comparison& each : table.values) {
-    left.push_back(std::abs(each.value - levels[at(own_side(each, way))].value_or(0)));
+    left.push_back(std::abs(each.value - levels[at(own_side(each, direction))].value_or(0)));
   }
   return left;
 }
 
 /// Whether one side alone explains the readings, apart from few exceptions among readings and hosts; there are fewer
 /// exceptions than readings of the faster hosts.
-bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, Direction way,
+bool explains_all(const ComparisonTable& table, const std::vector<std::optional<float>>& levels, Direction direction,
                   const std::vector<float>& left_of_readings, const KindsGap& gap) {
   const double width = gap.width;
   const auto exceptions = std::ranges::count_if(left_of_readings, [&](float left) { return left > width / 2; });
   if (static_cast<double>(exceptions) > kShareOfExceptions * static_cast<double>(table.values.size())) return false;
-  const auto of_faster = std::ranges::count_if(
-      table.values, [&](const Comparison& each) { return levels[at(own_side(each, way))].value_or(0) >= gap.above; });
+  const auto of_faster = std::ranges::count_if(table.values, [&](const Comparison& each) {
+    return levels[at(own_side(each, direction))].value_or(0) >= gap.above;
+  });
   if (exceptions > of_faster) return false;
-  const Direction other_way = way == Direction::kSends ? Direction::kReceives : Direction::kSends;
+  const Direction other_way = direction == Direction::kSends ? Direction::kReceives : Direction::kSends;
   const auto left = medians_by_host(table, levels.size(), other_way, levels);
   const auto exceptional = std::ranges::count_if(
       left, [&](const std::optional<float>& each) { return each && std::abs(*each) > width / 4; });
@@ -107,17 +108,17 @@ bool explains_all(const ComparisonTable& table, const std::vector<std::optional<
 std::optional<OneWayKinds> find_one_way_kinds(const ComparisonTable& table, std::size_t hosts,
                                               const SplitSettings& settings) {
   if (!table.has_directions) return std::nullopt;
-  for (const Direction way : {Direction::kSends, Direction::kReceives}) {
-    const std::vector<std::optional<float>> levels = medians_by_host(table, hosts, way);
+  for (const Direction direction : {Direction::kSends, Direction::kReceives}) {
+    const std::vector<std::optional<float>> levels = medians_by_host(table, hosts, direction);
     const KindsGap gap = widest_gap(levels);
     if (gap.width < settings.depth) continue;
-    std::vector<float> left = left_of_each(table, levels, way);
-    if (!explains_all(table, levels, way, left, gap)) continue;
+    std::vector<float> left = left_of_each(table, levels, direction);
+    if (!explains_all(table, levels, direction, left, gap)) continue;
     // The two directions of a pair differ by more than noise here, so that the scale has to be taken from what is left.
     const double scale = std::max(scale_by(left), kLeastKindsScale);
     const auto readings = static_cast<double>(table.values.size());
     const double per_reading = gap.below * (1 - gap.below) * std::pow(gap.width / scale, 2) / 2;
-    OneWayKinds kinds{std::vector<char>(hosts, 0), way,
+    OneWayKinds kinds{std::vector<char>(hosts, 0), direction,
                       readings * per_reading - static_cast<double>(hosts) * std::log(2)};
     if (kinds.gain < kLeastKindsGain) continue;
     for (std::size_t host = 0; host < hosts; ++host) {
@@ -159,7 +160,7 @@ bool note_one_way_kinds(const ComparisonTable& table, const SplitSettings& setti
   std::optional<OneWayKinds> kinds = find_one_way_kinds(table, structure.is_alone.size(), settings);
   if (!kinds) return false;
   structure.is_slow_kind = std::move(kinds->is_slow);
-  structure.slow_way = kinds->way;
+  structure.slow_way = kinds->direction;
   return true;
 }
 

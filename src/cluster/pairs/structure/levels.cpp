@@ -29,7 +29,7 @@ SplitSettings for_few_fast_pairs(SplitSettings settings) {
 }
 
 /// The values between hosts of one part.
-std::vector<Comparison> values_within(const std::vector<Comparison>& values, const Nearness& level) {
+std::vector<Comparison> values_within(const std::vector<Comparison>& values, const Level& level) {
   std::vector<Comparison> within;
   for (const Comparison& each : values) {
     if (level.common_part(each.first, each.second) >= 0) within.push_back(each);
@@ -56,7 +56,7 @@ void keep_open(OpenGroups open, Structure& structure) {
 
 /// If the parts have fewer than half of the hosts, the others may be in parts that were not found: they are unplaced,
 /// and not alone.
-void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
+void keep_alone_among_many(const Level& level, Evidence& evidence) {
   const auto in_parts = std::ranges::count_if(level.part_of, [](std::int32_t part) { return part >= 0; });
   const auto alone = std::ranges::count(evidence.is_alone, 1);
   const auto unplaced = std::ranges::count(evidence.is_unplaced, 1);
@@ -67,15 +67,15 @@ void keep_alone_among_many(const Nearness& level, Evidence& evidence) {
 }
 
 /// Marks the part of unplaced hosts as not known.
-void set_unknown(const std::vector<char>& is_unplaced, Nearness& level) {
+void set_unknown(const std::vector<char>& is_unplaced, Level& level) {
   for (std::size_t host = 0; host < is_unplaced.size(); ++host) {
-    if (is_unplaced[host] != 0) level.part_of[host] = Nearness::kUnknown;
+    if (is_unplaced[host] != 0) level.part_of[host] = Level::kUnknown;
   }
 }
 
 /// The rate of a host with a part.
 struct PartReach {
-  std::int32_t part = Nearness::kNone;
+  std::int32_t part = Level::kNone;
   double median = -std::numeric_limits<double>::infinity();
   std::size_t values = 0;
 };
@@ -94,9 +94,9 @@ std::int32_t nearest_part(std::vector<std::vector<float>>& values, const SplitSe
       next = reach;
     }
   }
-  if (next.part == Nearness::kNone) return Nearness::kNone;
+  if (next.part == Level::kNone) return Level::kNone;
   const bool clearly = is_clearly_faster(nearest.median - next.median, nearest.values, next.values, settings);
-  return clearly ? nearest.part : Nearness::kNone;
+  return clearly ? nearest.part : Level::kNone;
 }
 
 /// The median rates between each two parts, if enough was measured between them.
@@ -117,14 +117,14 @@ std::vector<double> rates_between(const std::vector<Comparison>& values, const s
 /// Adds a finer level, if there is one. Hosts that are slow within their part are in no finer part, unless they are
 /// nearest to one.
 void add_finer(const ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  std::vector<Nearness>& levels = structure.levels;
+  std::vector<Level>& levels = structure.levels;
   const auto hosts = static_cast<std::int32_t>(levels.front().part_of.size());
   const std::vector<Comparison> within = values_within(table.values, levels.front());
   SplitSettings finer_settings = settings;
   finer_settings.coarser = levels.front().part_of;
   const std::optional<Split> split = find_sure_split(within, hosts, finer_settings);
   if (!split) return;
-  Nearness finer = nearness_of(*split);
+  Level finer = level_of(*split);
   if (finer.parts == 1 && levels.front().parts == 1) {
     note_kinds_within(table, evidence_of(within, finer, *split, finer_settings).is_alone, structure);
   }
@@ -140,20 +140,20 @@ void add_finer(const ComparisonTable& table, const SplitSettings& settings, Stru
   levels.insert(levels.begin(), std::move(finer));
 }
 
-/// Adds a coarser level with two parts or more; one part, with which others are slow, is no nearness. A part that is
+/// Adds a coarser level with two parts or more; one part, with which others are slow, is no level. A part that is
 /// near no other is a coarser part by itself. Returns whether there is such a level.
-bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
-  const Nearness& last = levels.back();
+bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Level>& levels) {
+  const Level& last = levels.back();
   const Nodes nodes = nodes_of(last);
   const std::vector<Comparison> across = values_across(table.values, nodes);
   const std::optional<Split> split = find_sure_split(across, nodes.nodes, settings);
   if (!split) return false;
-  Nearness coarser = nearness_of(*split);
+  Level coarser = level_of(*split);
   if (coarser.parts < 2) return false;
   std::vector<std::int32_t> part_of_node = std::move(coarser.part_of);
   for (std::int32_t node = 0; node < last.parts; ++node) {
     std::int32_t& part = part_of_node[at(node)];
-    if (part == Nearness::kNone) part = coarser.parts++;
+    if (part == Level::kNone) part = coarser.parts++;
   }
   coarser.part_of.clear();
   for (const std::int32_t node : nodes.node_of) {
@@ -164,7 +164,7 @@ bool add_coarser(const ComparisonTable& table, const SplitSettings& settings, st
 }
 
 /// Merges all parts into one if no reading goes from one part to another, as with jobs whose hosts never met.
-void join_unless_met(const ComparisonTable& table, Nearness& level) {
+void join_unless_met(const ComparisonTable& table, Level& level) {
   const auto part = [&](std::int32_t host) { return level.part_of[at(host)]; };
   const bool met = std::ranges::any_of(table.values, [&](const Comparison& each) {
     return part(each.first) != part(each.second) && part(each.first) >= 0 && part(each.second) >= 0;
@@ -175,7 +175,7 @@ void join_unless_met(const ComparisonTable& table, Nearness& level) {
 }
 
 /// The number of coarser parts with several finer parts. A host without a part is a finer part by itself.
-std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
+std::ptrdiff_t number_of_several(const Level& fine, const Level& coarse) {
   const Nodes nodes = nodes_of(fine);
   std::vector<std::vector<std::int32_t>> members(at(coarse.parts));
   for (std::size_t host = 0; host < nodes.node_of.size(); ++host) {
@@ -188,8 +188,8 @@ std::ptrdiff_t number_of_several(const Nearness& fine, const Nearness& coarse) {
 
 /// Removes levels that do not reflect distance: levels with one part, and levels that only separate one finer part from
 /// the others, as slow uplinks do.
-void keep_nearness(std::vector<Nearness>& levels) {
-  std::erase_if(levels, [](const Nearness& level) { return level.parts < 2; });
+void keep_level(std::vector<Level>& levels) {
+  std::erase_if(levels, [](const Level& level) { return level.parts < 2; });
   for (std::size_t i = levels.size(); i-- > 1;) {
     if (number_of_several(levels[i - 1], levels[i]) < 2) levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -275,21 +275,21 @@ void take(const std::vector<double>& trend, std::vector<Comparison>& values) {
 
 }  // namespace
 
-Nearness nearness_of(const Split& split) {
+Level level_of(const Split& split) {
   const std::vector<std::int32_t> sizes = sizes_of(split.part_of);
-  std::vector<std::int32_t> numbers(sizes.size(), Nearness::kNone);
-  Nearness nearness;
+  std::vector<std::int32_t> numbers(sizes.size(), Level::kNone);
+  Level level;
   for (const std::int32_t part : split.part_of) {
     const auto place = at(part);
-    if (sizes[place] > 1 && numbers[place] == Nearness::kNone) numbers[place] = nearness.parts++;
-    nearness.part_of.push_back(numbers[place]);
+    if (sizes[place] > 1 && numbers[place] == Level::kNone) numbers[place] = level.parts++;
+    level.part_of.push_back(numbers[place]);
   }
-  nearness.across = std::exp(split.across - split.within);
-  nearness.gain = split.gain;
-  return nearness;
+  level.across = std::exp(split.across - split.within);
+  level.gain = split.gain;
+  return level;
 }
 
-void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
+void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Level& level,
                     std::vector<char>& is_unplaced) {
   const std::vector<std::int32_t> known = level.part_of;
   std::map<std::int32_t, std::vector<std::vector<float>>> reach;  // by host of no part, and part
@@ -316,7 +316,7 @@ void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSetti
   }
 }
 
-void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels) {
+void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Level>& levels) {
   for (int level = 1; level < kMostLevels && levels.back().parts > 2; ++level) {
     if (!add_coarser(table, settings, levels)) break;
   }
@@ -352,7 +352,7 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   const auto hosts = static_cast<std::int32_t>(structure.is_alone.size());
   const std::optional<Split> split = find_best_split(table, hosts, settings);
   if (!split) return;
-  structure.levels.push_back(nearness_of(*split));
+  structure.levels.push_back(level_of(*split));
   join_unless_met(table, structure.levels.front());
   Evidence evidence = evidence_of(table.values, structure.levels.front(), *split, settings);
   keep_alone_among_many(structure.levels.front(), evidence);
@@ -366,7 +366,7 @@ void find_levels(ComparisonTable& table, const SplitSettings& settings, Structur
   }
   add_all_coarser(table, settings, structure.levels);
   add_finer(table, settings, structure);
-  keep_nearness(structure.levels);
+  keep_level(structure.levels);
 }
 
 std::optional<Split> find_sure_split(std::span<const Comparison> values, std::int32_t nodes, SplitSettings settings) {

@@ -1,4 +1,4 @@
-// Levels of nearness in the readings: parts of hosts, coarser parts of parts, and finer parts within parts. And two
+// Levels in the readings: parts of hosts, coarser parts of parts, and finer parts within parts. And two
 // kinds of hosts: if half of the hosts or more are slower, readings cannot tell which kind is healthy.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Nodes {
   std::int32_t nodes = 0;
 };
 
-[[nodiscard]] Nodes nodes_of(const Nearness& level);
+[[nodiscard]] Nodes nodes_of(const Level& level);
 
 /// The evidence on hosts without a part, by host, and on parts.
 struct Evidence {
@@ -40,23 +40,23 @@ struct Evidence {
 /// Removes hosts from their part if there is little evidence for it, and if they may be in another part of the same
 /// coarser part (SplitSettings::coarser) that they were not measured with.
 void leave_weak_members(const std::vector<Comparison>& values, const Split& split, const SplitSettings& settings,
-                        Nearness& level);
+                        Level& level);
 
 /// The evidence in the values in which `split` was found. `level`: the parts of the split.
-[[nodiscard]] Evidence evidence_of(const std::vector<Comparison>& values, const Nearness& level, const Split& split,
+[[nodiscard]] Evidence evidence_of(const std::vector<Comparison>& values, const Level& level, const Split& split,
                                    const SplitSettings& settings);
 
 /// The level of a split: its parts of two nodes or more, renumbered. Single nodes are in no part.
-[[nodiscard]] Nearness nearness_of(const Split& split);
+[[nodiscard]] Level level_of(const Split& split);
 
 /// Assigns hosts without a part to the part that they are nearest to, if it is clearly nearer than the others: a slow
 /// host is slow within its part too, but faster than to other parts. Hosts whose rate with that part is a rate between
 /// parts stay without one: they may be parts by themselves. Clears `is_unplaced`, by host, of assigned hosts.
-void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Nearness& level,
+void place_by_reach(const std::vector<Comparison>& comparisons, const SplitSettings& settings, Level& level,
                     std::vector<char>& is_unplaced);
 
 /// Adds coarser levels, as long as there are any.
-void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Nearness>& levels);
+void add_all_coarser(const ComparisonTable& table, const SplitSettings& settings, std::vector<Level>& levels);
 
 /// The split that explains most: with or without detrending, or with settings for a few fast pairs. If there are
 /// several kinds of values, it is found again with these centred.

@@ -42,7 +42,7 @@ double loss(double distance, const SplitSettings& settings) {
 }
 
 /// Two levels, and the threshold between them.
-struct Levels {
+struct Threshold {
   double threshold = 0;
   double depth = 0;
 };
@@ -56,8 +56,8 @@ std::vector<float> sorted_values(std::span<const Comparison> values) {
 }
 
 /// Thresholds between modes; those that separate most values come first.
-std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitSettings& settings) {
-  std::vector<std::pair<std::size_t, Levels>> ranked;
+std::vector<Threshold> between_modes(const std::vector<float>& sorted, const SplitSettings& settings) {
+  std::vector<std::pair<std::size_t, Threshold>> ranked;
   const std::vector<Mode> modes = modes_of(sorted, settings.scale);
   std::size_t below = 0;
   for (std::size_t i = 1; i < modes.size(); ++i) {
@@ -68,15 +68,15 @@ std::vector<Levels> between_modes(const std::vector<float>& sorted, const SplitS
   }
   std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
   if (ranked.size() > kMostThresholds) ranked.resize(kMostThresholds);
-  std::vector<Levels> levels;
+  std::vector<Threshold> levels;
   levels.reserve(ranked.size());
   for (const auto& [fewer, each] : ranked) levels.push_back(each);
   return levels;
 }
 
 /// Thresholds at quantiles, for levels so close to each other that their values overlap.
-std::vector<Levels> between_shares(const std::vector<float>& sorted, const SplitSettings& settings) {
-  std::vector<Levels> levels;
+std::vector<Threshold> between_shares(const std::vector<float>& sorted, const SplitSettings& settings) {
+  std::vector<Threshold> levels;
   std::vector<double> shares{0.1, 0.25, 0.5, 0.75, 0.9};
   if (settings.few_are_fast) shares.insert(shares.end(), {0.98, 0.995});
   for (const double share : shares) {
@@ -88,12 +88,12 @@ std::vector<Levels> between_shares(const std::vector<float>& sorted, const Split
 }
 
 /// The log likelihood ratio of a value: upper level over lower level, limited.
-double likelihood_of_upper(double value, const Levels& levels, const SplitSettings& settings) {
+double likelihood_of_upper(double value, const Threshold& levels, const SplitSettings& settings) {
   const double ratio = (value - levels.threshold) * levels.depth / (settings.scale * settings.scale);
   return std::clamp(ratio, -kMostLossBelow, most_loss_above(settings));
 }
 
-std::vector<Tie> ties_of(std::span<const Comparison> values, const Levels& levels, const SplitSettings& settings) {
+std::vector<Tie> ties_of(std::span<const Comparison> values, const Threshold& levels, const SplitSettings& settings) {
   std::vector<Tie> ties;
   ties.reserve(values.size());
   for (const Comparison& each : values) {
@@ -201,20 +201,20 @@ double description_of(const std::vector<std::int32_t>& part_of, const SplitSetti
   const auto of_coarser = sizes_by_coarser(part_of, settings.coarser);
   std::set<std::int32_t> different;
   for (const auto& [whole, sizes] : of_coarser) different.insert(sizes.begin(), sizes.end());
-  double ways = 0;
+  double directions = 0;
   for (const auto& [whole, sizes] : of_coarser) {
-    ways += std::lgamma(std::accumulate(sizes.begin(), sizes.end(), 1.0));
+    directions += std::lgamma(std::accumulate(sizes.begin(), sizes.end(), 1.0));
     std::map<std::int32_t, int> alike;
     for (const std::int32_t size : sizes) {
-      ways -= std::lgamma(size + 1.0);
+      directions -= std::lgamma(size + 1.0);
       ++alike[size];
     }
-    for (const auto& [size, count] : alike) ways -= std::lgamma(count + 1.0);
+    for (const auto& [size, count] : alike) directions -= std::lgamma(count + 1.0);
     // Which sizes the parts of each coarser part have. With a single one, it has all sizes.
-    if (of_coarser.size() > 1) ways += static_cast<double>(sizes.size()) * std::log(different.size());
+    if (of_coarser.size() > 1) directions += static_cast<double>(sizes.size()) * std::log(different.size());
   }
   // The sizes themselves: so many parts, each with a size.
-  return ways + static_cast<double>(different.size()) * std::log(static_cast<double>(part_of.size()) + 1);
+  return directions + static_cast<double>(different.size()) * std::log(static_cast<double>(part_of.size()) + 1);
 }
 
 /// The expected values of a model, by place.
@@ -371,7 +371,7 @@ bool may_part(std::span<const Comparison> values, std::int32_t nodes, double thr
 
 /// By part, whether its meetings support it: they are likelier within a part than between parts, by more than chance
 /// gives the best of as many meetings as there are between single nodes.
-std::vector<char> supported_parts(std::span<const Comparison> values, const Levels& levels, const Split& split,
+std::vector<char> supported_parts(std::span<const Comparison> values, const Threshold& levels, const Split& split,
                                   const std::vector<std::int32_t>& sizes, const SplitSettings& settings) {
   std::vector<double> likelihoods(sizes.size(), 0);
   double chances = 0;
@@ -392,7 +392,7 @@ std::vector<char> supported_parts(std::span<const Comparison> values, const Leve
 std::optional<Split> without_slow_parts(std::span<const Comparison> values, std::optional<Split> split,
                                         const SplitSettings& settings) {
   if (!split) return split;
-  const Levels levels = {(split->within + split->across) / 2, split->within - split->across};
+  const Threshold levels = {(split->within + split->across) / 2, split->within - split->across};
   const std::vector<SpeedCount> counts = count_within(values, levels.threshold, split->part_of);
   const std::vector<std::int32_t> sizes = sizes_of(split->part_of);
   const std::vector<char> supported = supported_parts(values, levels, *split, sizes, settings);
@@ -407,7 +407,7 @@ std::optional<Split> without_slow_parts(std::span<const Comparison> values, std:
 }
 
 /// Clusters at a threshold, and again at the threshold between the levels that result.
-std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t nodes, Levels levels,
+std::optional<Split> split_at(std::span<const Comparison> values, std::int32_t nodes, Threshold levels,
                               const SplitSettings& settings) {
   std::optional<Split> best;
   if (!may_part(values, nodes, levels.threshold)) return best;
@@ -450,7 +450,7 @@ std::optional<Split> find_split(std::span<const Comparison> values, std::int32_t
   const std::vector<float> sorted = sorted_values(values);
   std::optional<Split> best;
   for (const auto& levels_of : {between_modes, between_shares}) {
-    for (const Levels& levels : levels_of(sorted, settings)) {
+    for (const Threshold& levels : levels_of(sorted, settings)) {
       std::optional<Split> split = split_at(values, nodes, levels, settings);
       if (split && (!best || split->gain > best->gain)) best = std::move(split);
     }

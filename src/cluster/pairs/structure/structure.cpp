@@ -24,7 +24,7 @@ constexpr std::size_t kFewestOfLeaf = 2;
 using ByHost = std::vector<std::vector<float>>;
 
 /// By host, its values with others of its leaf, without partners that are slow with everybody (`is_slow`; empty: none).
-ByHost values_within(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow) {
+ByHost values_within(const ComparisonTable& table, const Level& given, const std::vector<char>& is_slow) {
   ByHost within(given.part_of.size());
   for (const Comparison& each : table.values) {
     if (given.common_part(each.first, each.second) < 0) continue;
@@ -100,7 +100,7 @@ std::optional<Move> move_of(std::int32_t host, std::vector<float>& own, std::map
 }
 
 /// The usual rate within leaves; nothing if the rate between leaves is as high: then readings do not show leaves.
-std::optional<double> usual_within(const ComparisonTable& table, const Nearness& given, ByHost& within,
+std::optional<double> usual_within(const ComparisonTable& table, const Level& given, ByHost& within,
                                    const SplitSettings& settings) {
   std::vector<float> medians;
   for (std::vector<float>& own : within) {
@@ -120,7 +120,7 @@ std::optional<double> usual_within(const ComparisonTable& table, const Nearness&
 
 /// For hosts whose leaf has no other hosts than slow ones, adds the values with other leaves to `own`, in the place of
 /// the missing ones. `within`: values within leaves, also with slow hosts.
-void take_across_of_lone(const ComparisonTable& table, const Nearness& given, const std::vector<char>& is_slow,
+void take_across_of_lone(const ComparisonTable& table, const Level& given, const std::vector<char>& is_slow,
                          const ByHost& within, ByHost& own) {
   std::vector<char> lone(own.size(), 0);
   for (std::size_t host = 0; host < own.size(); ++host) {
@@ -134,7 +134,7 @@ void take_across_of_lone(const ComparisonTable& table, const Nearness& given, co
   }
 }
 
-std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Nearness& given) {
+std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettings& settings, const Level& given) {
   constexpr double kScales = 3;
   ByHost within = values_within(table, given, {});
   const std::optional<double> usual = usual_within(table, given, within, settings);
@@ -172,7 +172,7 @@ std::optional<Move> farthest_off(const ComparisonTable& table, const SplitSettin
 /// Moves hosts that are clearly slower with their own leaf to the leaf with which they have the rate within leaves; the
 /// host that gains most first. Returns these hosts with their new leaves. If that would be more than a quarter of all
 /// hosts, nothing is changed: the locality is of another cluster, or something else is wrong.
-std::vector<Misplaced> correct_locality(const ComparisonTable& table, const SplitSettings& settings, Nearness& given) {
+std::vector<Misplaced> correct_locality(const ComparisonTable& table, const SplitSettings& settings, Level& given) {
   const std::vector<std::int32_t> as_given = given.part_of;
   std::vector<Misplaced> misplaced;
   while (const std::optional<Move> move = farthest_off(table, settings, given)) {
@@ -187,7 +187,7 @@ std::vector<Misplaced> correct_locality(const ComparisonTable& table, const Spli
 
 /// The median rate between parts over that within parts, without slow hosts; nothing: one of them is not known.
 /// `is_slow`: by host.
-std::optional<double> across_over_within(const ComparisonTable& table, const Nearness& level,
+std::optional<double> across_over_within(const ComparisonTable& table, const Level& level,
                                          const std::vector<char>& is_slow) {
   std::vector<float> within;
   std::vector<float> across;
@@ -204,7 +204,7 @@ std::optional<double> across_over_within(const ComparisonTable& table, const Nea
 
 /// By leaf of the locality, whether its hosts are slower with each other than those of the fastest leaf. Leaves with
 /// few readings do not count, since one slow host would suffice.
-std::vector<char> slow_leaves(const ComparisonTable& table, const Nearness& given, const SplitSettings& settings) {
+std::vector<char> slow_leaves(const ComparisonTable& table, const Level& given, const SplitSettings& settings) {
   constexpr std::size_t kFewest = 6;  // three pairs, both ways
   std::vector<std::vector<float>> within(at(given.parts));
   for (const Comparison& each : table.values) {
@@ -239,8 +239,8 @@ void centre_by_distance(const Structure& structure, ComparisonTable& table) {
 }
 
 /// Whether each part of `fine` is within one part of `coarse`, ignoring hosts without a part.
-bool is_finer(const Nearness& fine, const Nearness& coarse) {
-  std::vector<std::int32_t> container(at(fine.parts), Nearness::kNone);
+bool is_finer(const Level& fine, const Level& coarse) {
+  std::vector<std::int32_t> container(at(fine.parts), Level::kNone);
   for (std::size_t host = 0; host < fine.part_of.size(); ++host) {
     if (fine.part_of[host] < 0 || coarse.part_of[host] < 0) continue;
     std::int32_t& known = container[at(fine.part_of[host])];
@@ -253,13 +253,12 @@ bool is_finer(const Nearness& fine, const Nearness& coarse) {
 /// Sets the slow hosts if whole leaves of the locality are slow, as a kind if they are half of all hosts or more.
 /// Returns whether there is such a leaf. To be called before distances are subtracted: the rate of slow leaves with
 /// others looks like that between leaves.
-bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, const Nearness& given,
-                      Structure& structure) {
+bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, const Level& given, Structure& structure) {
   const std::vector<char> is_slow = slow_leaves(table, given, settings);
   if (std::ranges::find(is_slow, 1) == is_slow.end()) return false;
   const std::optional<Split> split = find_best_split(table, static_cast<std::int32_t>(given.part_of.size()), settings);
   if (!split) return false;
-  const std::vector<char> is_alone = evidence_of(table.values, nearness_of(*split), *split, settings).is_alone;
+  const std::vector<char> is_alone = evidence_of(table.values, level_of(*split), *split, settings).is_alone;
   const std::vector<std::int32_t> sizes = sizes_of(given.part_of);
   bool any_leaf = false;
   for (std::size_t host = 0; host < is_alone.size(); ++host) {
@@ -275,7 +274,7 @@ bool note_slow_leaves(ComparisonTable table, const SplitSettings& settings, cons
 }
 
 /// Assigns hosts that the locality leaves out to the leaf that they are nearest to, if there is one.
-void place_left_out(const ComparisonTable& table, const SplitSettings& settings, Nearness& given,
+void place_left_out(const ComparisonTable& table, const SplitSettings& settings, Level& given,
                     std::vector<Misplaced>& left_out) {
   const std::vector<std::int32_t> known = given.part_of;
   std::vector<char> is_unplaced(known.size(), 0);
@@ -288,8 +287,8 @@ void place_left_out(const ComparisonTable& table, const SplitSettings& settings,
 }
 
 /// Removes values of hosts whose leaf is not known: they may have the rate within a leaf, or between leaves.
-void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
-  const auto is_known = [&](std::int32_t host) { return level.part_of[at(host)] != Nearness::kUnknown; };
+void leave_out_unknown(const Level& level, ComparisonTable& table) {
+  const auto is_known = [&](std::int32_t host) { return level.part_of[at(host)] != Level::kUnknown; };
   std::size_t kept = 0;
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     if (!is_known(table.values[i].first) || !is_known(table.values[i].second)) continue;
@@ -301,7 +300,7 @@ void leave_out_unknown(const Nearness& level, ComparisonTable& table) {
 }
 
 /// Removes the trend with time, which would blur coarser levels.
-void detrend_leaves(const Nearness& level, const SplitSettings& settings, ComparisonTable& table) {
+void detrend_leaves(const Level& level, const SplitSettings& settings, ComparisonTable& table) {
   const auto is_within = [&](const Comparison& each) { return level.common_part(each.first, each.second) >= 0; };
   std::vector<float> within;
   std::vector<float> across;
@@ -315,8 +314,8 @@ void detrend_leaves(const Nearness& level, const SplitSettings& settings, Compar
 }
 
 void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettings& settings, Structure& structure) {
-  Nearness given;
-  for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Nearness::kUnknown : leaf);
+  Level given;
+  for (const std::int32_t leaf : sweep.leaf_of) given.part_of.push_back(leaf < 0 ? Level::kUnknown : leaf);
   given.parts = static_cast<std::int32_t>(sweep.leaves.size());
   structure.misplaced = correct_locality(table, settings, given);
   place_left_out(table, settings, given, structure.left_out);
@@ -336,7 +335,7 @@ void take_locality(const Sweep& sweep, ComparisonTable& table, const SplitSettin
   const auto hosts = static_cast<std::int32_t>(sweep.hosts.size());
   const std::optional<Split> split = find_sure_split(table.values, hosts, settings);
   if (!split) return;
-  Nearness found = nearness_of(*split);
+  Level found = level_of(*split);
   structure.is_alone = evidence_of(table.values, found, *split, settings).is_alone;
   note_kinds(table, structure);
   if (found.parts > 1 && !is_finer(structure.levels.front(), found)) structure.contradiction = std::move(found);
@@ -350,10 +349,10 @@ std::int32_t Structure::distance(std::int32_t a, std::int32_t b) const {
       false;  // in a coarser level: a host without a part in a finer level is then known to be alone there
   bool b_has_part = false;
   while (near > 0) {
-    const Nearness& level = levels[at(near) - 1];
+    const Level& level = levels[at(near) - 1];
     const std::int32_t first = level.part_of[at(a)];
     const std::int32_t second = level.part_of[at(b)];
-    const bool may_be_near = (first == Nearness::kNone && !a_has_part) || (second == Nearness::kNone && !b_has_part);
+    const bool may_be_near = (first == Level::kNone && !a_has_part) || (second == Level::kNone && !b_has_part);
     if (may_be_near ? level.is_given : first != second || first < 0) break;
     a_has_part = a_has_part || first >= 0;
     b_has_part = b_has_part || second >= 0;
@@ -372,9 +371,8 @@ bool Structure::is_of_slow_kind(const Reading& reading) const {
 
 bool Structure::is_alone_in_a_part(std::int32_t host) const {
   const auto place = at(host);
-  return !levels.empty() && levels.front().part_of[place] == Nearness::kNone &&
-         std::any_of(levels.begin() + 1, levels.end(),
-                     [&](const Nearness& level) { return level.part_of[place] >= 0; });
+  return !levels.empty() && levels.front().part_of[place] == Level::kNone &&
+         std::any_of(levels.begin() + 1, levels.end(), [&](const Level& level) { return level.part_of[place] >= 0; });
 }
 
 Structure find_structure(const Sweep& sweep, double depth, const std::vector<char>& left_out) {

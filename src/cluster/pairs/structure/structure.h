@@ -9,8 +9,8 @@
 
 namespace fabricbench::cluster {
 
-/// A level of nearness: a partition of hosts into parts, such as leaf switches, racks, pods or halls.
-struct Nearness {
+/// A level: a partition of hosts into parts, such as leaf switches, racks, pods or halls.
+struct Level {
   static constexpr std::int32_t kNone = -1;     ///< in no part: slow with all parts, and measured with all of them
   static constexpr std::int32_t kUnknown = -2;  ///< not measured with enough parts to tell
   std::vector<std::int32_t> part_of;            ///< by host, from 0; below 0: in no part
@@ -34,7 +34,7 @@ struct Misplaced {
 
 /// The structure that a sweep's readings show.
 struct Structure {
-  std::vector<Nearness> levels;   ///< the finest first; each level merges whole parts of the one before; may be empty
+  std::vector<Level> levels;      ///< the finest first; each level merges whole parts of the one before; may be empty
   std::vector<char> is_alone;     ///< by host: slow with the hosts of all parts that were found
   std::vector<char> is_unplaced;  ///< by host: in no part that was found, and not measured with all parts
   /// By level: parts that were found and that may be one part.
@@ -45,7 +45,7 @@ struct Structure {
   std::vector<std::int32_t> may_be_slow_leaf;  ///< where links are shared, hosts that may be behind slow uplinks
   Direction slow_way = Direction::kBoth;       ///< direction in which the slower kind is slower
   /// Parts in the readings that contradict the locality: hosts of one leaf are in two of them. Else empty.
-  Nearness contradiction;
+  Level contradiction;
   std::vector<Misplaced> misplaced;  ///< hosts in the wrong leaf of the locality; `levels` has them corrected
   std::vector<Misplaced> left_out;   ///< hosts that the locality leaves out; `levels` has their leaf
   double scale = 0.01;  ///< standard deviation of a reading, as a logarithm, from the two directions of pairs

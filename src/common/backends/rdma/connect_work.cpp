@@ -264,7 +264,7 @@ class ConnectWork final : public Work {
 
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
-    setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_members());
+    setup_ = set_up_connections(world(), job().world.rank(), std::move(job().options), notices_of_active());
     outputs = open_outputs(world(), RowKind::kConnections, setup_.options, job().make_judges);
   }
 
@@ -381,7 +381,7 @@ void AgreementWatch::watch() {
 
 int run_connections(const Program& program, int argc, char** argv) {
   const auto agree = [&program](Job& job) {
-    return std::make_unique<ConnectWork>(job, choose_members(job.world, program.name, job.options));
+    return std::make_unique<ConnectWork>(job, choose_active_processes(job.world, program.name, job.options));
   };
   return run(program, agree, make_judges, argc, argv);
 }

@@ -110,7 +110,7 @@ TEST_F(RecordFile, IsReadIntoASweep) {
             failed_line("n2", "n1", "timeout", "no answer") + failed_line("n1", "n3", "not_tried", "")});
   const Sweep& sweep = records.sweep;
   EXPECT_EQ(sweep.hosts, (Texts{"n3", "n1", "n2"})) << "in the order of the sweep, and silent ones too";
-  EXPECT_EQ(sweep.kinds, (Texts{"send_recv_bibw 4 MiB", "t"}));
+  EXPECT_EQ(sweep.tests, (Texts{"send_recv_bibw 4 MiB", "t"}));
   EXPECT_EQ(sweep.rails, Texts{""});
   EXPECT_TRUE(sweep.leaf_of.empty());
   ASSERT_EQ(ways(sweep), (Texts{"1>2", "2>1", "1>0"}));
@@ -146,7 +146,7 @@ TEST_F(RecordFile, TakesKeysInAnyOrderAndPassesOverOthers) {
        R"({"status":"slow","unknown":[{"a":1},2],"to_host":"b\u002d1","bandwidth_gb_per_s":3,"from_host":"a","kind":"reading"})"
        "\r\n"});
   EXPECT_EQ(records.sweep.hosts, (Texts{"a", "b-1"}));
-  EXPECT_EQ(records.sweep.kinds, Texts{"unnamed test"});
+  EXPECT_EQ(records.sweep.tests, Texts{"unnamed test"});
   ASSERT_EQ(records.sweep.readings.size(), 1U);
   EXPECT_FLOAT_EQ(records.sweep.readings[0].rate, 3e9F) << "slow is a figure too";
   EXPECT_EQ(records.sweep.below_asked, 1);
@@ -173,10 +173,10 @@ TEST_F(RecordFile, KindsAreTestsAndSizes) {
             reading_line("a", "b", 0) + reading_line("b", "a", 0, R"("size_bytes":8)") +
             reading_line("a", "b", 1, R"("test":"tcp_bw","both_ways":true)") + reading_line("b", "a", 1)});
   EXPECT_EQ(records.sweep.hosts, (Texts{"a", "b"}));
-  EXPECT_EQ(records.sweep.kinds, (Texts{"pairwise_bw 4 MiB", "pairwise_bw 8 B", "tcp_bw 4 MiB"}));
-  EXPECT_EQ(records.sweep.readings[1].kind, 1);
+  EXPECT_EQ(records.sweep.tests, (Texts{"pairwise_bw 4 MiB", "pairwise_bw 8 B", "tcp_bw 4 MiB"}));
+  EXPECT_EQ(records.sweep.readings[1].test, 1);
   EXPECT_TRUE(records.sweep.readings[2].both_ways);
-  EXPECT_EQ(records.sweep.readings[3].kind, 0);
+  EXPECT_EQ(records.sweep.readings[3].test, 0);
 }
 
 TEST_F(RecordFile, NamesRailsInTheOrderOfPeople) {

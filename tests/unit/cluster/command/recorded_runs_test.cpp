@@ -57,12 +57,12 @@ std::string launch(const std::string& started, const Texts& hosts, int seed) {
 /// Everything that a sweep says, as text.
 std::string text_of(const Sweep& sweep) {
   std::string text = fmt::format("{}|{}|{}|{}\n", fmt::join(sweep.hosts, ","), fmt::join(sweep.rails, ","),
-                                 fmt::join(sweep.kinds, ","), sweep.below_asked);
+                                 fmt::join(sweep.tests, ","), sweep.below_asked);
   for (std::size_t i = 0; i < sweep.readings.size(); ++i) {
     const Reading& reading = sweep.readings[i];
     const Route* route = sweep.route_of(i, false);
     text += fmt::format("{}>{} rail {} kind {} round {} {} at {}\n", reading.from, reading.to, reading.from_rail,
-                        reading.kind, reading.round, reading.rate, route == nullptr ? -1 : route->devices[0]);
+                        reading.test, reading.round, reading.rate, route == nullptr ? -1 : route->devices[0]);
   }
   for (const Device& device : sweep.devices) text += device.id + "\n";
   for (const auto& [reading, reason] : sweep.reasons) text += fmt::format("{}: {}\n", reading, reason);

@@ -92,7 +92,7 @@ TEST(Attribution, TheSmallestSweepsThatCanBlameAHost) {
   for (const int hosts : {3, 4}) {
     FabricPlan plan = clean_fabric(hosts, {"host:2:0.7"});
     Sweep sweep = sweep_of(plan);
-    for (const Meeting& pair : {Meeting{2, 0}, Meeting{2, 1}, Meeting{0, 1}}) measure_again(plan, pair, 1, sweep);
+    for (const Pair& pair : {Pair{2, 0}, Pair{2, 1}, Pair{0, 1}}) measure_again(plan, pair, 1, sweep);
     const Finding finding = the_finding(judge(sweep), Blame::kHost);
     EXPECT_EQ(finding.hosts, Hosts{2}) << hosts;
     EXPECT_TRUE(finding.confirmed) << hosts;

@@ -27,10 +27,10 @@ FabricPlan exact(std::int32_t hosts, const std::vector<std::string>& faults = {}
 }
 
 /// What one meeting gives in a round of its own.
-std::vector<Reading> readings_of(const FabricPlan& plan, const Meeting& meeting, std::int32_t round = 0) {
+std::vector<Reading> readings_of(const FabricPlan& plan, const Pair& meeting, std::int32_t round = 0) {
   const Fabric fabric(plan);
   Sweep sweep = fabric.empty_sweep();
-  fabric.measure(std::vector<Meeting>{meeting}, round, sweep);
+  fabric.measure(std::vector<Pair>{meeting}, round, sweep);
   return sweep.readings;
 }
 
@@ -128,7 +128,7 @@ TEST(Fabric, TheDeadGiveNoFigure) {
   const FabricPlan plan = exact(8, {"dead:3", "dead-pair:4:5"});
   const Fabric fabric(plan);
   Sweep sweep = fabric.empty_sweep();
-  fabric.measure(std::vector<Meeting>{{3, 1}, {4, 5}, {0, 6}}, 0, sweep);
+  fabric.measure(std::vector<Pair>{{3, 1}, {4, 5}, {0, 6}}, 0, sweep);
   ASSERT_EQ(sweep.readings.size(), 6U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(sweep.readings[i].outcome, Outcome::kFailed);
@@ -147,7 +147,7 @@ TEST(Fabric, NoiseOutliersAndGapsAreAsManyAsAskedFor) {
   const Fabric fabric(plan);
   Sweep sweep = fabric.empty_sweep();
   for (std::int32_t round = 0; round < 20; ++round) {
-    std::vector<Meeting> meetings;
+    std::vector<Pair> meetings;
     for (int host = 0; host < 50; ++host) meetings.push_back({host, 50 + (host + round) % 50});
     fabric.measure(meetings, round, sweep);
   }
@@ -175,8 +175,8 @@ TEST(Fabric, TheSamePlanGivesTheSameReadingsInAnyOrder) {
   const Fabric fabric(plan);
   Sweep one = fabric.empty_sweep();
   Sweep other = fabric.empty_sweep();
-  fabric.measure(std::vector<Meeting>{{0, 1}, {2, 3}}, 4, one);
-  fabric.measure(std::vector<Meeting>{{2, 3}, {0, 1}}, 4, other);
+  fabric.measure(std::vector<Pair>{{0, 1}, {2, 3}}, 4, one);
+  fabric.measure(std::vector<Pair>{{2, 3}, {0, 1}}, 4, other);
   EXPECT_EQ(one.readings[0].rate, other.readings[2].rate);
   EXPECT_EQ(one.readings[3].rate, other.readings[1].rate);
   EXPECT_NE(one.readings[0].rate, one.readings[1].rate);
@@ -191,7 +191,7 @@ TEST(Fabric, AnOversubscribedFabricIsSlowerTogetherThanAlone) {
   const Fabric fabric(plan);
   EXPECT_EQ(rate_of(plan, 0, 8), 1);
   Sweep sweep = fabric.empty_sweep();
-  std::vector<Meeting> all;
+  std::vector<Pair> all;
   for (int host = 0; host < 8; ++host) all.push_back({host, host + 8});
   fabric.measure(all, 0, sweep);
   for (const Reading& reading : sweep.readings) EXPECT_EQ(reading.rate, 0.25F);

@@ -121,7 +121,7 @@ TEST(FindingWords, SayWithWhomAHostIsSlow) {
   finding.both_ways = false;
   finding.direction = Direction::kSends;
   finding.other_way_fine = false;
-  finding.kinds = {0};
+  finding.tests = {0};
   EXPECT_EQ(sentence(sweep, {}, finding), "node01 is slow with all partners, in rdma_write_bw 1 MiB, sending");
 }
 
@@ -343,11 +343,11 @@ TEST(FindingAdvice, IsACommandThatFits) {
   EXPECT_EQ(commands(sweep, finding_of(Blame::kDead, {1}), {}), "ssh node02 uptime\n");
   EXPECT_EQ(commands(sweep, finding_of(Blame::kDeadPair, {1, 6}), fine),
             "scripts/check_node_pair.sh node02 node07 --test rdma_write_bw\nssh node02 ping -c 3 node07\n");
-  sweep.kinds = {"tcp_bibw 1 MiB"};
+  sweep.tests = {"tcp_bibw 1 MiB"};
   sweep.rails = {"0", "eth1"};
   EXPECT_EQ(commands(sweep, nic, {}), "ssh node02 ip -s -s link show eth1\n") << "one host makes no sweep";
   nic.rail = 0;
-  sweep.kinds = {"pairwise_bw 1 MiB"};
+  sweep.tests = {"pairwise_bw 1 MiB"};
   EXPECT_EQ(commands(sweep, nic, {"node01"}),
             "scripts/sweep_pairs.sh -H 'node[01-02]' --all-pairs --max-concurrent 1 --test pairwise_bw\n"
             "ssh node02 ip -s -s link\n")
@@ -359,7 +359,7 @@ TEST(FindingAdvice, IsACommandThatFits) {
 
 TEST(FindingAdvice, StartsJobsAsTheSweepDid) {
   Sweep sweep = with_rails_and_leaves();
-  sweep.kinds = {"tcp_bw 1 MiB"};
+  sweep.tests = {"tcp_bw 1 MiB"};
   sweep.how = {"", "./my agent", "--mca btl self,tcp", "/opt/fb"};
   const std::string how = " --test tcp_bw --agent './my agent' --mpi-options '--mca btl self,tcp' --programs /opt/fb\n";
   EXPECT_EQ(commands(sweep, finding_of(Blame::kHost, {1}), {"node01"}),

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "nearness_test_support.h"
+#include "levels_test_support.h"
 
 namespace fabricbench::cluster {
-namespace nearness_test {
+namespace levels_test {
 
 Sweep with_leaves(Sweep sweep, const Parts& leaf_of) {
   sweep.leaf_of = leaf_of;
@@ -189,5 +189,5 @@ TEST(GivenLocality, AHostOfUnknownLeafIsNearNobody) {
   EXPECT_EQ(found.distance(2, 4), 0);
 }
 
-}  // namespace nearness_test
+}  // namespace levels_test
 }  // namespace fabricbench::cluster

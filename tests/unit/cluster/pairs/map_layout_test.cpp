@@ -32,7 +32,7 @@ Texts names_in(const HeatLayout& layout, const Sweep& sweep) {
 Sweep sweep_of(int hosts, const RateOf& rate) {
   Sweep sweep;
   for (int host = 0; host < hosts; ++host) sweep.hosts.push_back(fmt::format("n{}", host));
-  sweep.kinds = {"send_recv_bw 4 MiB"};
+  sweep.tests = {"send_recv_bw 4 MiB"};
   for (int from = 0; from < hosts; ++from) {
     for (int to = 0; to < hosts; ++to) {
       if (from == to) continue;

@@ -212,7 +212,7 @@ TEST(Find, GivesSuspectsPartnersThatTheyHaveNotMet) {
     if (round.why.find("again") == std::string::npos) continue;
     ++asked;
     EXPECT_EQ(round.meetings.size(), 3U);
-    for (const Meeting& meeting : round.meetings) {
+    for (const fabricbench::Pair& meeting : round.meetings) {
       EXPECT_EQ(suspects.count(meeting.first) + suspects.count(meeting.second), 1U) << round.why;
     }
     EXPECT_NE(round.why.find("3 hosts again, each with a new partner: n02 (slow)"), std::string::npos) << round.why;
@@ -301,7 +301,7 @@ TEST(Find, KeepsPairsOfALeafApartWhereThatSuffices) {
   });
   ASSERT_NE(apart, rounds.end());
   std::set<std::int32_t> leaves;
-  for (const Meeting& meeting : apart->meetings) {
+  for (const fabricbench::Pair& meeting : apart->meetings) {
     for (const int host : {meeting.first, meeting.second}) EXPECT_TRUE(leaves.insert(host / 4).second);
   }
 }
@@ -350,7 +350,7 @@ TEST(Find, GivesUpAPairThatOnlyFails) {
     const PlannedRound round = planner.next(sweep, [&] { return judge(sweep); });
     if (round.meetings.empty()) break;
     if (round.why.rfind("alone: ", 0) == 0) alone.push_back(round);
-    for (const Meeting& meeting : round.meetings) {
+    for (const fabricbench::Pair& meeting : round.meetings) {
       PlannedFabric of_pair{8};
       if (ordered(meeting) == Pair{1, 2}) of_pair.dead = {1, 2};
       of_pair.measure(round, meeting, sweep);
@@ -458,7 +458,7 @@ TEST(Find, MeetsSuspectsOfItsOwnGroupWhereThereAreFewOthers) {
   for (const PlannedRound& round : run(Planner(plan_to_find(16)), {16}, sweep, judge)) {
     if (round.why.find("n01 (slow)") == std::string::npos || round.meetings.empty()) continue;
     EXPECT_EQ(round.meetings.size(), 2U) << round.why;
-    for (const Meeting& meeting : round.meetings) {
+    for (const fabricbench::Pair& meeting : round.meetings) {
       partners[meeting.first].insert(meeting.second);
       partners[meeting.second].insert(meeting.first);
     }

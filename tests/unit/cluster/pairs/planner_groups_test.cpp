@@ -34,7 +34,7 @@ Grouping groups_of_size(std::int32_t hosts, std::int32_t size, double across) {
 std::size_t fewest_met(const std::vector<PlannedRound>& rounds, std::int32_t hosts, std::int32_t size) {
   std::vector<std::set<std::int32_t>> met(static_cast<std::size_t>(hosts));
   for (const PlannedRound& round : rounds) {
-    for (const Meeting& meeting : round.meetings) {
+    for (const fabricbench::Pair& meeting : round.meetings) {
       if (meeting.first / size != meeting.second / size) continue;
       met[static_cast<std::size_t>(meeting.first)].insert(meeting.second);
       met[static_cast<std::size_t>(meeting.second)].insert(meeting.first);
@@ -58,9 +58,9 @@ TEST(GroupRounds, EachHostMeetsOthersOfItsOwnGroupWhereThatIsFaster) {
       EXPECT_EQ(fewest_met(rounds, 128, size) >= wanted, across < 0.9) << size << " across " << across;
       EXPECT_LE(rounds.size(), 24U) << "a few rounds do, of all groups at once";
       for (const PlannedRound& round : rounds) {
-        const auto near = std::count_if(round.meetings.begin(), round.meetings.end(), [&](const Meeting& meeting) {
-          return meeting.first / size == meeting.second / size;
-        });
+        const auto near = std::count_if(
+            round.meetings.begin(), round.meetings.end(),
+            [&](const fabricbench::Pair& meeting) { return meeting.first / size == meeting.second / size; });
         EXPECT_LE(near, 64 * 2 / 3) << "a round of near pairs looks like a time at which everything is faster";
       }
     }
@@ -131,7 +131,7 @@ TEST(GroupRounds, PairsThatMayBeNearAreAFourthOfTheirRound) {
   std::size_t most = 0;
   for (const PlannedRound& round : run(Planner(plan_to_find(128)), {128}, sweep, judge)) {
     const auto near = static_cast<std::size_t>(
-        std::count_if(round.meetings.begin(), round.meetings.end(), [](const Meeting& meeting) {
+        std::count_if(round.meetings.begin(), round.meetings.end(), [](const fabricbench::Pair& meeting) {
           return std::max(meeting.first, meeting.second) < 20 && meeting.first / 2 == meeting.second / 2;
         }));
     EXPECT_LE(near, round.meetings.size() / 4);
@@ -169,7 +169,7 @@ TEST(GroupRounds, WhereGroupsAreOpenNobodyIsSentToItsOwn) {
   };
   EXPECT_EQ(within({}).size(), 32U);
   EXPECT_EQ(within({3}).size(), 31U);
-  for (const Meeting& meeting : within({3})) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
+  for (const fabricbench::Pair& meeting : within({3})) EXPECT_TRUE(meeting.first != 3 && meeting.second != 3);
   verdict.groups_are_open = true;
   EXPECT_TRUE(within({}).empty());
 }
@@ -189,7 +189,7 @@ TEST(GroupRounds, MeasuresHostsOfGroupsThatMayBeOne) {
     return OpenQuestions(sweep, progress, open).between_groups(8).meetings;
   };
   std::set<Pair> groups;
-  for (const Meeting& meeting : between()) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
+  for (const fabricbench::Pair& meeting : between()) groups.insert(std::minmax(meeting.first / 4, meeting.second / 4));
   EXPECT_EQ(groups, (std::set<Pair>{{3, 4}, {3, 5}, {9, 20}}));
   const Pair first = ordered(between().front());
   sweep.readings.push_back({first.first, first.second});

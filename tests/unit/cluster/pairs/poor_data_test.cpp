@@ -91,9 +91,9 @@ TEST(PoorData, HalfOfTheUsualIsNotFine) {
 TEST(PoorData, KindsOfReadingsAreNotMixed) {
   Sweep sweep = sweep_of(clean_fabric(16), 6);
   const std::vector<Reading> large = sweep.readings;
-  sweep.kinds.push_back("test 8 B");
+  sweep.tests.push_back("test 8 B");
   for (Reading each : large) {
-    each.kind = 1;
+    each.test = 1;
     each.rate *= 0.01F;
     sweep.readings.push_back(each);
   }

@@ -139,7 +139,7 @@ TEST(VerdictKinds, HalfOrMoreMayBeWholeLeavesOfALocality) {
     const Verdict verdict = judge(sweep);
     EXPECT_EQ(verdict.judged, Judged::kUnknown);
     EXPECT_TRUE(verdict.findings.empty());
-    EXPECT_EQ(verdict.kinds.value_or(Kinds{}).slow.size(), static_cast<std::size_t>(slow));
+    EXPECT_EQ(verdict.kinds.value_or(HostKinds{}).slow.size(), static_cast<std::size_t>(slow));
     for (const Grouping& leaves : verdict.groupings) EXPECT_NEAR(leaves.across, 1, 0.01) << "of fast hosts";
     VerdictSettings settings;
     settings.expected = 25e9;
@@ -160,7 +160,7 @@ TEST(VerdictKinds, AFewFastLeavesOfALocalityAreAKind) {
     }
     const Verdict verdict = judge(sweep);
     EXPECT_EQ(verdict.judged, Judged::kUnknown) << "seed " << seed;
-    EXPECT_EQ(verdict.kinds.value_or(Kinds{}).fast, (Hosts{0, 1, 2, 3, 4, 5, 6, 7, 8})) << "seed " << seed;
+    EXPECT_EQ(verdict.kinds.value_or(HostKinds{}).fast, (Hosts{0, 1, 2, 3, 4, 5, 6, 7, 8})) << "seed " << seed;
   }
 }
 
@@ -221,7 +221,7 @@ TEST(VerdictKinds, ReadingsBelowWhatTheirRunsWereAskedForAreNotClean) {
 TEST(VerdictKinds, OneFastPairOfManyIsNotClean) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto two_are_fast = [](std::int32_t a, std::int32_t b) { return a < 2 && b < 2 ? 1 : 0.8; };
-    EXPECT_EQ(judge(sweep_by(32, two_are_fast, 0, 0.03, seed)).kinds.value_or(Kinds{}).fast, (Hosts{0, 1})) << seed;
+    EXPECT_EQ(judge(sweep_by(32, two_are_fast, 0, 0.03, seed)).kinds.value_or(HostKinds{}).fast, (Hosts{0, 1})) << seed;
     EXPECT_NE(judge(sweep_by(32, two_are_fast, 0, 0.045, seed)).judged, Judged::kClean) << "seed " << seed;
     const auto all_are_alike = [](std::int32_t, std::int32_t) { return 1; };
     EXPECT_FALSE(judge(sweep_by(32, all_are_alike, 0, 0.045, seed)).groups_are_open) << "seed " << seed;

@@ -410,7 +410,7 @@ TEST(VerdictText, TellsOfGroups) {
 TEST(VerdictText, TellsOfKindsOfHosts) {
   Verdict verdict = verdict_of({});
   verdict.judged = Judged::kUnknown;
-  verdict.kinds = Kinds{{0, 1, 2}, {3, 4, 5, 6, 7}, 50e9, 25e9};
+  verdict.kinds = HostKinds{{0, 1, 2}, {3, 4, 5, 6, 7}, 50e9, 25e9};
   const std::string text = text_of(example_sweep(), verdict);
   EXPECT_TRUE(text.starts_with("There are two kinds of hosts, 5 hosts are suspect; 3 of 8 hosts are fine.\n")) << text;
   EXPECT_NE(text.find("\nTwo kinds of hosts: node[01-03] (3) at 50.00 GB/s, node[04-08] (5) at 25.00 GB/s. The "
@@ -428,13 +428,13 @@ TEST(VerdictText, TellsOfKindsOfHosts) {
 TEST(SweepMap, HoldsReadingsAgainstWhatIsUsual) {
   Sweep sweep;
   sweep.hosts = {"n10", "n9", "m"};
-  sweep.kinds = {"a", "b"};
+  sweep.tests = {"a", "b"};
   sweep.rails = {"0", "1"};
   const auto add = [&](std::int32_t from, std::int32_t to, std::int16_t kind, float gb_per_s, std::int16_t rail = 0) {
     Reading reading;
     reading.from = from;
     reading.to = to;
-    reading.kind = kind;
+    reading.test = kind;
     reading.from_rail = reading.to_rail = rail;
     reading.rate = gb_per_s * 1e9F;
     reading.outcome = gb_per_s > 0 ? Outcome::kMeasured : Outcome::kFailed;
@@ -458,10 +458,10 @@ TEST(SweepMap, HoldsReadingsAgainstWhatIsUsual) {
     verdict.strata.push_back(stratum);
   }
   verdict.strata.push_back(verdict.strata[0]);
-  verdict.strata[2].kind = 1;
+  verdict.strata[2].test = 1;
   verdict.strata[2].centre = 5e9;
   verdict.strata[2].readings = 3;
-  for (const Reading& each : sweep.readings) verdict.stratum_of.push_back(each.kind == 1 ? 2 : each.from_rail);
+  for (const Reading& each : sweep.readings) verdict.stratum_of.push_back(each.test == 1 ? 2 : each.from_rail);
   const Texts lines = lines_of(sweep_map(sweep, verdict, false));
   ASSERT_GE(lines.size(), 6U);
   EXPECT_EQ(lines[0], "# Map: a line for each receiving host, a column for each sending host");

@@ -79,7 +79,7 @@ TEST(VerdictTime, WhatWasMeasuredAgainBecauseItWasSlowMakesNoDrift) {
   FabricPlan plan = hidden_leaves(64, 4, 0.75);
   Sweep sweep = sweep_of(plan, 60);
   std::mt19937 random(1);
-  std::vector<Meeting> again;
+  std::vector<Pair> again;
   for (std::size_t i = 0; i + 1 < sweep.readings.size(); i += 2) {
     if (random() % 9 != 0) continue;
     for (const std::size_t place : {i, i + 1}) sweep.readings[place].rate *= 0.4F;
@@ -87,9 +87,9 @@ TEST(VerdictTime, WhatWasMeasuredAgainBecauseItWasSlowMakesNoDrift) {
   }
   const Fabric fabric(plan);
   for (std::int32_t round = 60; !again.empty(); ++round) {
-    std::vector<Meeting> meetings;
+    std::vector<Pair> meetings;
     std::set<std::int32_t> busy;
-    std::erase_if(again, [&](const Meeting& pair) {
+    std::erase_if(again, [&](const Pair& pair) {
       if (busy.contains(pair.first) || busy.contains(pair.second)) return false;
       busy.insert({pair.first, pair.second});
       meetings.push_back(pair);

@@ -184,11 +184,11 @@ TEST(BaselineIdentity, RanksAcrossHostsAreAnotherOrder) {
 TEST(BaselineCarriers, AreTheDevicesThatMovedTheMost) {
   constexpr double kPayload = 1e9;
   const DeviceBytes two_rails = {{"a", {{"mlx5_0:1", 1e9}, {"mlx5_1:1", 9e8}, {"eth0", 1e6}}}};
-  EXPECT_EQ(carriers_of(two_rails, kPayload), Carriers({"mlx5_0:1", "mlx5_1:1"}));
-  EXPECT_EQ(carriers_of({{"a", {{"mlx5_0:1", 1e9}, {"eth0", 1e8}}}}, kPayload), Carriers({"mlx5_0:1"}))
+  EXPECT_EQ(used_nics_of(two_rails, kPayload), UsedNics({"mlx5_0:1", "mlx5_1:1"}));
+  EXPECT_EQ(used_nics_of({{"a", {{"mlx5_0:1", 1e9}, {"eth0", 1e8}}}}, kPayload), UsedNics({"mlx5_0:1"}))
       << "storage uses the interface";
-  EXPECT_EQ(carriers_of({{"a", {{"eth0", 1e6}}}}, 1e6), std::nullopt) << "too few bytes to tell";
-  EXPECT_EQ(carriers_of({}, kPayload), std::nullopt) << "nothing counted";
+  EXPECT_EQ(used_nics_of({{"a", {{"eth0", 1e6}}}}, 1e6), std::nullopt) << "too few bytes to tell";
+  EXPECT_EQ(used_nics_of({}, kPayload), std::nullopt) << "nothing counted";
 }
 
 TEST(LaunchRecorder, KeepsRowsWithTheirKeys) {

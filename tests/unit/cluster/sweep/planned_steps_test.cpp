@@ -80,7 +80,7 @@ Options options_to_find() {
   return options;
 }
 
-PairReading reading_of(const Step& step, int from, int to, double bandwidth) {
+PairReading reading_of(const SweepStep& step, int from, int to, double bandwidth) {
   PairReading reading;
   reading.round = step.round;
   reading.concurrent = static_cast<int>(step.meetings.size());
@@ -100,7 +100,7 @@ std::map<std::pair<int, int>, int> run(PlannedSteps& steps, Rate rate) {
   while (const auto step = steps.next()) {
     EXPECT_EQ(step->number, number++);
     EXPECT_EQ(step->back, step->number % 2 == 1);
-    for (const Meeting& meeting : step->meetings) {
+    for (const Pair& meeting : step->meetings) {
       const int from = step->back ? meeting.second : meeting.first;
       const int to = step->back ? meeting.first : meeting.second;
       ++times[{from, to}];
@@ -179,8 +179,8 @@ TEST(PlannedSteps, GoOnWithoutAHost) {
   PlannedSteps first(options, hosts(8), 1, measured, [](const SweepRound&) {});
   std::set<std::pair<int, int>> before;
   for (int i = 0; i < 5; ++i) {
-    const Step step = *first.next();
-    for (const Meeting& meeting : step.meetings) {
+    const SweepStep step = *first.next();
+    for (const Pair& meeting : step.meetings) {
       const int from = step.back ? meeting.second : meeting.first;
       const int to = step.back ? meeting.first : meeting.second;
       before.emplace(from, to);

@@ -35,7 +35,7 @@ std::vector<std::string> names(int endpoints) {
 }
 
 /// What an endpoint would have measured whose windows of 10 messages take that long.
-Report report(const Step& step, int endpoint, std::vector<Seconds> windows) {
+Report report(const SweepStep& step, int endpoint, std::vector<Seconds> windows) {
   StepResult result;
   result.windows = std::move(windows);
   result.messages = 10;
@@ -48,7 +48,7 @@ using Directions = std::set<std::pair<int, int>>;
 Directions directions_of(const ScheduledSteps& steps, int endpoints) {
   Directions met;
   for (std::int64_t number = 0; number < steps.count(); ++number) {
-    const Step step = steps.step(number);
+    const SweepStep step = steps.step(number);
     for (int endpoint = 0; endpoint < endpoints; ++endpoint) {
       const Flows flows = flows_of(step, endpoint);
       if (!flows.to) continue;
@@ -95,7 +95,7 @@ class LedgerOfTwo : public testing::Test {
 };
 
 TEST_F(LedgerOfTwo, BandwidthsOfTheWindows) {
-  const Step step = steps_.step(0);
+  const SweepStep step = steps_.step(0);
   const int receiver = *flows_of(step, 0).from == 1 ? 0 : 1;
   ledger_.begin(step);
   ledger_.note(receiver, report(step, receiver, {2e-3, 1e-3, 4e-3}));
@@ -129,7 +129,7 @@ TEST_F(LedgerOfTwo, AReportThatComesTwiceCountsOnce) {
 }
 
 TEST_F(LedgerOfTwo, TimeoutsAndWrongDataDecideTheExitStatus) {
-  const Step step = steps_.step(0);
+  const SweepStep step = steps_.step(0);
   const int receiver = flows_of(step, 0).from ? 0 : 1;
   StepResult result;
   result.status = ReadingStatus::kTimeout;
@@ -159,9 +159,9 @@ TEST(Ledger, ThousandEndpoints) {
   std::int64_t readings = 0;
   Ledger ledger(names(kEndpoints), kSize, [&](const PairReading&) { ++readings; });
   for (std::int64_t number = 0; number < steps.count(); number += 64) {  // every 64th step
-    const Step step = steps.step(number);
+    const SweepStep step = steps.step(number);
     ledger.begin(step);
-    for (const Meeting& meeting : step.meetings) {
+    for (const Pair& meeting : step.meetings) {
       ledger.note(meeting.first, report(step, meeting.first, {1e-3}));
       ledger.note(meeting.second, report(step, meeting.second, {1e-3}));
     }

@@ -10,7 +10,7 @@
 #include "attribution_test_support.h"
 #include "cluster/pairs/structure/structure.h"
 
-namespace fabricbench::cluster::nearness_test {
+namespace fabricbench::cluster::levels_test {
 
 using Parts = std::vector<std::int32_t>;
 
@@ -40,4 +40,4 @@ inline Parts in_turn(std::int32_t hosts, std::int32_t parts) {
 
 constexpr double kDepth = 0.04;
 
-}  // namespace fabricbench::cluster::nearness_test
+}  // namespace fabricbench::cluster::levels_test

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "cluster/pairs/structure/split.h"
-#include "nearness_test_support.h"
+#include "levels_test_support.h"
 
 namespace fabricbench::cluster {
-namespace nearness_test {
+namespace levels_test {
 
-TEST(Nearness, IsNotFoundWhereThereIsNone) {
+TEST(Level, IsNotFoundWhereThereIsNone) {
   for (const std::int32_t hosts : {3, 4, 8, 17, 64}) {
     for (const double noise : {0.005, 0.01, 0.05}) {
       for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -30,7 +30,7 @@ TEST(Nearness, IsNotFoundWhereThereIsNone) {
   }
 }
 
-TEST(Nearness, FindsGroupsFromTwoHostsUp) {
+TEST(Level, FindsGroupsFromTwoHostsUp) {
   for (const Parts& part_of : {in_turn(8, 2), in_turn(16, 8), in_turn(24, 3), Parts{0, 1, 1, 1, 1, 1, 1, 0},
                                Parts{0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}}) {
     for (const double across : {0.1, 0.5, 0.9}) {
@@ -46,13 +46,13 @@ TEST(Nearness, FindsGroupsFromTwoHostsUp) {
   }
 }
 
-TEST(Nearness, FindsGroupsInNoiseThatHidesThemFromTheEye) {
+TEST(Level, FindsGroupsInNoiseThatHidesThemFromTheEye) {
   const Structure found = find_structure(sweep_by(32, groups(in_turn(32, 2), 0.9), 0, 0.05), kDepth);
   ASSERT_EQ(found.levels.size(), 1U);
   EXPECT_EQ(found.levels[0].part_of, in_turn(32, 2));
 }
 
-TEST(Nearness, FindsGroupsThoughRoundsDiffer) {
+TEST(Level, FindsGroupsThoughRoundsDiffer) {
   const Parts part_of = in_blocks(32, 4);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Sweep sweep = sweep_by(32, groups(part_of, 0.9), 0, 0.03, seed);
@@ -71,7 +71,7 @@ TEST(Nearness, FindsGroupsThoughRoundsDiffer) {
   }
 }
 
-TEST(Nearness, HasSeveralLevels) {
+TEST(Level, HasSeveralLevels) {
   const auto share = [](std::int32_t a, std::int32_t b) { return a / 4 == b / 4 ? 1 : a / 8 == b / 8 ? 0.7 : 0.4; };
   const Structure found = find_structure(sweep_by(32, share), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
@@ -83,14 +83,14 @@ TEST(Nearness, HasSeveralLevels) {
 }
 
 /// Two pods of leaves of two, without one host of the first leaf.
-TEST(Nearness, AHostThatIsAloneInItsLeafIsOfAPod) {
+TEST(Level, AHostThatIsAloneInItsLeafIsOfAPod) {
   const auto share = [](std::int32_t a, std::int32_t b) {
     const auto leaf = [](std::int32_t host) { return (host + 1) / 2; };
     return leaf(a) == leaf(b) ? 1 : leaf(a) / 2 == leaf(b) / 2 ? 0.8 : 0.5;
   };
   const Structure found = find_structure(sweep_by(7, share), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
-  EXPECT_EQ(found.levels[0].part_of, (Parts{Nearness::kNone, 0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(found.levels[0].part_of, (Parts{Level::kNone, 0, 0, 1, 1, 2, 2}));
   EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 1, 1, 1, 1}));
   EXPECT_TRUE(found.is_alone_in_a_part(0));
   EXPECT_FALSE(found.is_alone_in_a_part(1));
@@ -98,13 +98,13 @@ TEST(Nearness, AHostThatIsAloneInItsLeafIsOfAPod) {
   EXPECT_EQ(found.distance(0, 3), 2);
 }
 
-TEST(Nearness, ASlowHostIsOfNoPod) {
+TEST(Level, ASlowHostIsOfNoPod) {
   const auto share = [](std::int32_t a, std::int32_t b) {
     return std::max(a, b) == 8 ? 0.4 : a / 2 == b / 2 ? 1 : a / 4 == b / 4 ? 0.8 : 0.5;
   };
   const Structure found = find_structure(sweep_by(9, share), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
-  EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 0, 1, 1, 1, 1, Nearness::kNone}));
+  EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 0, 1, 1, 1, 1, Level::kNone}));
   EXPECT_FALSE(found.is_alone_in_a_part(8));
   EXPECT_EQ(found.distance(8, 0), 0) << "it may be near anybody";
 }
@@ -122,22 +122,22 @@ Sweep without_between(std::int32_t first_limit, std::int32_t second_limit) {
   return sweep;
 }
 
-TEST(Nearness, AHostThatHasNotMetItsLeafIsNotAloneInIt) {
+TEST(Level, AHostThatHasNotMetItsLeafIsNotAloneInIt) {
   const Structure found = find_structure(without_between(1, 4), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
-  EXPECT_EQ(found.levels[0].part_of[0], Nearness::kUnknown);
+  EXPECT_EQ(found.levels[0].part_of[0], Level::kUnknown);
   EXPECT_NE(found.is_unplaced[0], 0);
   EXPECT_FALSE(found.is_alone_in_a_part(0));
   EXPECT_EQ(found.levels[1].part_of[0], found.levels[1].part_of[4]) << "its pod is known";
 }
 
-TEST(Nearness, HalvesOfALeafThatHaveNotMetMayBeOne) {
+TEST(Level, HalvesOfALeafThatHaveNotMetMayBeOne) {
   EXPECT_FALSE(find_structure(without_between(2, 4), kDepth).open_parts.empty());
   EXPECT_TRUE(find_structure(sweep_by(16, in_pods), kDepth).open_parts.empty());
 }
 
 /// Of two leaves that met in one pair, which is neither as fast as within nor as slow as across, nobody knows yet.
-TEST(Nearness, OneReadingBetweenTheTwoRatesDoesNotTell) {
+TEST(Level, OneReadingBetweenTheTwoRatesDoesNotTell) {
   for (const double rate : {0.95, 0.9}) {
     Sweep sweep = sweep_by(16, groups(in_blocks(16, 4), 0.9), 0, 0.03);
     std::erase_if(sweep.readings, [](const Reading& each) {
@@ -158,7 +158,7 @@ TEST(Nearness, OneReadingBetweenTheTwoRatesDoesNotTell) {
 }
 
 /// On the second rail, fast hosts have hardly met each other.
-TEST(Nearness, ManySlowHostsAreNoSlowRail) {
+TEST(Level, ManySlowHostsAreNoSlowRail) {
   const Share share = slow_hosts(7, 0.8);
   Sweep sweep = sweep_by(16, share);
   const Sweep second = sweep_by(16, share, 0, 0.01, 2);
@@ -170,7 +170,7 @@ TEST(Nearness, ManySlowHostsAreNoSlowRail) {
   for (std::size_t host = 0; host < 16; ++host) EXPECT_EQ(found.is_alone[host] != 0, host < 7) << host;
 }
 
-TEST(Nearness, HostsOfASlowerKindThatMetNoFastOneAreOfIt) {
+TEST(Level, HostsOfASlowerKindThatMetNoFastOneAreOfIt) {
   Sweep sweep = sweep_by(32, slow_hosts(28, 0.6));
   std::erase_if(sweep.readings, [](const Reading& each) {
     return std::min(each.from, each.to) == 0 && std::max(each.from, each.to) >= 28;
@@ -181,7 +181,7 @@ TEST(Nearness, HostsOfASlowerKindThatMetNoFastOneAreOfIt) {
   EXPECT_NE(found.is_unplaced[0], 0) << "and is asked about";
 }
 
-TEST(Nearness, SlowHostsAreNoGroup) {
+TEST(Level, SlowHostsAreNoGroup) {
   for (const std::int32_t slow : {1, 3, 7}) {
     const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);
     EXPECT_TRUE(found.levels.empty()) << slow;
@@ -193,7 +193,7 @@ TEST(Nearness, SlowHostsAreNoGroup) {
 }
 
 /// Of many, each slow in its own way, some are by chance as fast with each other as with the rest.
-TEST(Nearness, SlowHostsThatAreAlikeAreNoGroup) {
+TEST(Level, SlowHostsThatAreAlikeAreNoGroup) {
   constexpr std::int32_t kHosts = 256;
   constexpr std::int32_t kSlow = 124;
   const Share share = [](std::int32_t a, std::int32_t b) {
@@ -205,7 +205,7 @@ TEST(Nearness, SlowHostsThatAreAlikeAreNoGroup) {
   }
 }
 
-TEST(Nearness, HalfOfTheHostsAndMoreAreAnotherKind) {
+TEST(Level, HalfOfTheHostsAndMoreAreAnotherKind) {
   for (const std::int32_t slow : {8, 12, 14}) {
     const Structure found = find_structure(sweep_by(16, slow_hosts(slow, 0.7)), kDepth);
     ASSERT_EQ(found.is_slow_kind.size(), 16U) << slow;
@@ -216,20 +216,20 @@ TEST(Nearness, HalfOfTheHostsAndMoreAreAnotherKind) {
   }
 }
 
-TEST(Nearness, ASlowHostMayBeNearAnybody) {
+TEST(Level, ASlowHostMayBeNearAnybody) {
   const auto share = [](std::int32_t a, std::int32_t b) {
     return std::min(std::min(a, b) == 0 ? 0.3 : 1.0, a / 8 == b / 8 ? 1 : 0.6);
   };
   const Structure found = find_structure(sweep_by(16, share), kDepth);
   ASSERT_EQ(found.levels.size(), 1U);
-  EXPECT_EQ(found.levels[0].part_of[0], Nearness::kNone);
+  EXPECT_EQ(found.levels[0].part_of[0], Level::kNone);
   EXPECT_EQ(found.is_alone[0], 1);
   EXPECT_EQ(found.distance(0, 1), 0);
   EXPECT_EQ(found.distance(0, 15), 0);
   EXPECT_EQ(found.distance(1, 15), 1);
 }
 
-TEST(Nearness, AHostWithOneSlowDirectionOrNicStaysInItsGroup) {
+TEST(Level, AHostWithOneSlowDirectionOrNicStaysInItsGroup) {
   const auto share = [](std::int32_t from, std::int32_t to) {
     return std::min(to == 0 ? 0.3 : 1.0, from / 8 == to / 8 ? 1 : 0.6);
   };
@@ -238,7 +238,7 @@ TEST(Nearness, AHostWithOneSlowDirectionOrNicStaysInItsGroup) {
   EXPECT_EQ(found.levels[0].part_of[0], found.levels[0].part_of[1]);
 }
 
-TEST(Nearness, AWayThatIsSlowInOneDirectionParts) {
+TEST(Level, AWayThatIsSlowInOneDirectionParts) {
   const auto share = [](std::int32_t from, std::int32_t to) { return from < 4 && to >= 4 ? 0.5 : 1; };
   const Structure found = find_structure(sweep_by(16, share), kDepth);
   ASSERT_EQ(found.levels.size(), 1U);
@@ -247,14 +247,14 @@ TEST(Nearness, AWayThatIsSlowInOneDirectionParts) {
   EXPECT_EQ(found.distance(3, 4), 1);
 }
 
-TEST(Nearness, SlowTimesAreNoGroups) {
+TEST(Level, SlowTimesAreNoGroups) {
   Sweep sweep = sweep_by(16, [](auto, auto) { return 1; });
   for (Reading& each : sweep.readings) each.rate *= each.round < 8 ? 0.7F : 1.0F;
   EXPECT_TRUE(find_structure(sweep, kDepth).levels.empty());
 }
 
 /// Most partners of its leaf were measured with a host in rounds in which everything was slow.
-TEST(Nearness, ARoundThatDropsTakesNoHostFromItsLeaf) {
+TEST(Level, ARoundThatDropsTakesNoHostFromItsLeaf) {
   const auto share = [](std::int32_t a, std::int32_t b) {
     return a / 16 == b / 16 ? 1 : a / 32 == b / 32 ? 0.9 : 0.55;
   };
@@ -275,7 +275,7 @@ TEST(Nearness, ARoundThatDropsTakesNoHostFromItsLeaf) {
 }
 
 /// In half of the rounds or more, half of the pairs go over it.
-TEST(Nearness, ASlowUplinkAmongFewHostsIsNoRoundThatDrops) {
+TEST(Level, ASlowUplinkAmongFewHostsIsNoRoundThatDrops) {
   const auto share = [](std::int32_t a, std::int32_t b) {
     return a / 4 == b / 4 ? 1 : a / 4 == 0 || b / 4 == 0 ? 0.38 : 0.76;
   };
@@ -287,7 +287,7 @@ TEST(Nearness, ASlowUplinkAmongFewHostsIsNoRoundThatDrops) {
 }
 
 /// A host that is alone in its leaf, in a pod with a leaf of two; in the other pod are two leaves as near each other.
-TEST(Nearness, AHostAsNearToALeafAsLeavesAreToEachOtherIsAPartByItself) {
+TEST(Level, AHostAsNearToALeafAsLeavesAreToEachOtherIsAPartByItself) {
   const Parts leaf{0, 0, 1, 2, 2, 3, 3};
   const auto share = [&](std::int32_t a, std::int32_t b) {
     const std::int32_t first = leaf[static_cast<std::size_t>(a)];
@@ -296,11 +296,11 @@ TEST(Nearness, AHostAsNearToALeafAsLeavesAreToEachOtherIsAPartByItself) {
   };
   const Structure found = find_structure(sweep_by(7, share), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
-  EXPECT_EQ(found.levels[0].part_of, (Parts{0, 0, Nearness::kNone, 1, 1, 2, 2}));
+  EXPECT_EQ(found.levels[0].part_of, (Parts{0, 0, Level::kNone, 1, 1, 2, 2}));
   EXPECT_EQ(found.levels[1].part_of, (Parts{0, 0, 0, 1, 1, 1, 1}));
 }
 
-TEST(Nearness, AFewFastPairsAmongManyAreAKindThoughReadingsScatter) {
+TEST(Level, AFewFastPairsAmongManyAreAKindThoughReadingsScatter) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     const Structure found = find_structure(sweep_by(64, slow_hosts(60, 0.79), 0, 0.05, seed), kDepth);
     ASSERT_EQ(found.is_slow_kind.size(), 64U) << seed;
@@ -310,7 +310,7 @@ TEST(Nearness, AFewFastPairsAmongManyAreAKindThoughReadingsScatter) {
 }
 
 /// Other traffic slowed one of the two meetings of two hosts that are a leaf.
-TEST(Nearness, OneSlowMeetingOfTwoPartsNoLeaf) {
+TEST(Level, OneSlowMeetingOfTwoPartsNoLeaf) {
   Sweep sweep = sweep_by(16, groups(in_blocks(16, 2), 0.8));
   const Sweep again = sweep_by(16, groups(in_blocks(16, 2), 0.8), 0, 0.01, 2);
   for (Reading each : again.readings) {
@@ -325,12 +325,12 @@ TEST(Nearness, OneSlowMeetingOfTwoPartsNoLeaf) {
   EXPECT_EQ(found.levels[0].parts, 8);
 }
 
-TEST(Nearness, SaysWhichHostsItCannotPlace) {
+TEST(Level, SaysWhichHostsItCannotPlace) {
   const Structure few = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5), 4), kDepth);
   EXPECT_TRUE(!few.open_parts.empty() || std::count(few.is_unplaced.begin(), few.is_unplaced.end(), 1) > 0);
   for (std::size_t host = 0; host < 64 && !few.levels.empty(); ++host) {
     if (few.is_unplaced[host] != 0) {
-      EXPECT_EQ(few.levels[0].part_of[host], Nearness::kUnknown);
+      EXPECT_EQ(few.levels[0].part_of[host], Level::kUnknown);
     }
   }
   const Structure all = find_structure(sweep_by(64, groups(in_turn(64, 8), 0.5)), kDepth);
@@ -344,7 +344,7 @@ Share pods_of_two_leaves() {
   return [](std::int32_t a, std::int32_t b) { return a / 8 == b / 8 ? 1 : a / 16 == b / 16 ? 0.9 : 0.5; };
 }
 
-TEST(Nearness, PartsOfPartsAreFoundInEachByItself) {
+TEST(Level, PartsOfPartsAreFoundInEachByItself) {
   const Structure found = find_structure(sweep_by(256, pods_of_two_leaves(), 64, 0.05), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
   EXPECT_GE(found.levels[0].parts, 32);
@@ -352,7 +352,7 @@ TEST(Nearness, PartsOfPartsAreFoundInEachByItself) {
   EXPECT_GE(found.levels[1].parts, 16) << "more where hosts have not met";
 }
 
-TEST(Nearness, AsksOfPartsOfPartsOnlyWithinEach) {
+TEST(Level, AsksOfPartsOfPartsOnlyWithinEach) {
   const Structure found = find_structure(sweep_by(256, pods_of_two_leaves(), 96, 0.05), kDepth);
   ASSERT_EQ(found.levels.size(), 2U);
   for (const OpenGroups& open : found.open_parts) {
@@ -368,7 +368,7 @@ TEST(Nearness, AsksOfPartsOfPartsOnlyWithinEach) {
   EXPECT_FALSE(found.open_parts.empty());
 }
 
-TEST(Nearness, RailsAreComparedEachWithItself) {
+TEST(Level, RailsAreComparedEachWithItself) {
   Sweep sweep = sweep_by(16, groups(in_turn(16, 2), 0.5));
   Sweep other = sweep_by(16, groups(in_turn(16, 2), 0.5), 0, 0.01, 2);
   sweep.rails = {"0", "1"};
@@ -382,7 +382,7 @@ TEST(Nearness, RailsAreComparedEachWithItself) {
   EXPECT_EQ(found.levels[0].part_of, in_turn(16, 2));
 }
 
-TEST(Nearness, HalfOfTheHostsAndMoreMayBeSlowerInOneDirectionAlone) {
+TEST(Level, HalfOfTheHostsAndMoreMayBeSlowerInOneDirectionAlone) {
   for (const std::int32_t hosts : {8, 16, 17}) {
     for (std::int32_t slow = (hosts + 1) / 2; slow <= hosts - 2; ++slow) {
       for (const bool sends : {true, false}) {
@@ -398,12 +398,12 @@ TEST(Nearness, HalfOfTheHostsAndMoreMayBeSlowerInOneDirectionAlone) {
   }
 }
 
-TEST(Nearness, AHallThatSendsSlowlyToTheOtherIsNoKindOfHosts) {
+TEST(Level, AHallThatSendsSlowlyToTheOtherIsNoKindOfHosts) {
   const auto share = [](std::int32_t from, std::int32_t to) { return from < 10 && to >= 10 ? 0.5 : 1; };
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     EXPECT_TRUE(find_structure(sweep_by(16, share, 0, 0.02, seed), kDepth).is_slow_kind.empty()) << "seed " << seed;
   }
 }
 
-}  // namespace nearness_test
+}  // namespace levels_test
 }  // namespace fabricbench::cluster

@@ -1,4 +1,4 @@
-#include "common/engine/stage.h"
+#include "common/engine/prepared_run.h"
 
 #include <fmt/format.h>
 
@@ -32,21 +32,21 @@ std::vector<std::string> remarks_of(const Team& team, const Session& session) {
 
 }  // namespace
 
-void StageFacts::add(const StageFacts& later) {
+void RunFacts::add(const RunFacts& later) {
   nics.add(later.nics);
   processors.add(later.processors);
   remarks.insert(remarks.end(), later.remarks.begin(), later.remarks.end());
   if (!later.memory_usage.empty()) memory_usage = later.memory_usage;
 }
 
-void StageFacts::add_to(Ending& ending) const {
+void RunFacts::add_to(Ending& ending) const {
   nics.add_to(ending);
   processors.add_to(ending);
   ending.memory_usage = memory_usage;
   ending.notes.insert(ending.notes.end(), remarks.begin(), remarks.end());
 }
 
-Stage::Stage(const Job& job, const Test& test, Setup& setup, Outputs& outputs)
+PreparedRun::PreparedRun(const Job& job, const Test& test, Setup& setup, Outputs& outputs)
     : job_(job),
       test_(test),
       setup_(setup),
@@ -57,9 +57,9 @@ Stage::Stage(const Job& job, const Test& test, Setup& setup, Outputs& outputs)
 }
 
 /// The session, which the watchdog asks for its state, may end next.
-Stage::~Stage() { job_.watchdog.part(); }
+PreparedRun::~PreparedRun() { job_.watchdog.part(); }
 
-StageFacts Stage::measure(const Context& context, const std::function<Ending(Run&)>& visit) {
+RunFacts PreparedRun::measure(const Context& context, const std::function<Ending(Run&)>& visit) {
   const Team& team = *setup_.team;
   Session& session = *setup_.backend.session;
   const int local = session.local_ranks();
@@ -81,7 +81,7 @@ StageFacts Stage::measure(const Context& context, const std::function<Ending(Run
 
 /// Gives up the operations in flight first. Releasing memory that a device still uses may take a minute, and the
 /// message must not wait for that.
-void Stage::fail(const std::exception& error) const {
+void PreparedRun::fail(const std::exception& error) const {
   setup_.backend.session->abandon();
   abandon(outputs_, error);
   end_job(job_.program.name, error);
@@ -89,7 +89,7 @@ void Stage::fail(const std::exception& error) const {
 
 /// Ends a run in which messages were given up: MPI may still be busy with them, and could then neither synchronise nor
 /// finalize.
-void Stage::end_here(const Ending& ending) const {
+void PreparedRun::end_here(const Ending& ending) const {
   constexpr Seconds kLongEnough = 30;  // for the first process to report
   const bool is_first = setup_.team->world().is_root();
   if (!is_first) sleep_for(kLongEnough);
