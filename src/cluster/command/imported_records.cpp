@@ -22,7 +22,7 @@ struct LogStratum {
   std::string to_rail;
   bool both_ways = false;
 
-  auto operator<=>(const LogStratum&) const = default;
+  auto operator<=>(const LogStratum&) const = default;  // NOLINT(modernize-use-nullptr): it takes <=> for a pointer
 };
 
 LogStratum stratum_of(const Imported& found, const Reading& reading) {

@@ -238,6 +238,22 @@ void describe_ranks(Visitor& visitor, Record& measured) {
   visitor("rank_times_us", us(measured.rank_times), "median of each rank, by rank");
 }
 
+/// The distribution of all samples.
+template <typename Visitor, typename Record>
+void describe_samples(Visitor& visitor, Record& summary) {
+  using namespace record;
+  visitor("time_us_mean", us(summary.mean), "mean over all samples, as for the following times");
+  visitor("time_us_stdev", us(summary.standard_deviation), "population standard deviation");
+  visitor("time_us_min", us(summary.min), "shortest sample");
+  visitor("time_us_p5", us(summary.p5), "5th percentile");
+  visitor("time_us_p95", us(summary.p95), "95th percentile");
+  visitor("time_us_p99", us(summary.p99), "99th percentile; null with fewer than 299 samples");
+  visitor("time_us_p999", us(summary.p999), "99.9th percentile; null with fewer than 2,995 samples");
+  visitor("time_us_max", us(summary.max), "longest sample");
+  visitor("jitter_us", us(summary.jitter),
+          "mean difference between consecutive samples of an epoch; null: no epoch has two");
+}
+
 template <typename Visitor, record::Of<Measurement> Record>
 void describe(Visitor& visitor, Record& measured) {
   using namespace record;
@@ -266,16 +282,7 @@ void describe(Visitor& visitor, Record& measured) {
   visitor("samples", natural(summary.samples), "samples used, over all epochs");
   visitor("iterations", natural(measured.iterations), "timed iterations in these samples");
   visitor("operations_per_sample", natural(measured.operations_per_sample), "operations between two clock reads");
-  visitor("time_us_mean", us(summary.mean), "mean over all samples, as for the following times");
-  visitor("time_us_stdev", us(summary.standard_deviation), "population standard deviation");
-  visitor("time_us_min", us(summary.min), "shortest sample");
-  visitor("time_us_p5", us(summary.p5), "5th percentile");
-  visitor("time_us_p95", us(summary.p95), "95th percentile");
-  visitor("time_us_p99", us(summary.p99), "99th percentile; null with fewer than 299 samples");
-  visitor("time_us_p999", us(summary.p999), "99.9th percentile; null with fewer than 2,995 samples");
-  visitor("time_us_max", us(summary.max), "longest sample");
-  visitor("jitter_us", us(summary.jitter),
-          "mean difference between consecutive samples of an epoch; null: no epoch has two");
+  describe_samples(visitor, measured.summary);
   visitor("cpu_time_us_median", us(measured.cpu_time), "time until the operations were started, median over epochs");
   visitor("outliers", natural(summary.outliers),
           "samples above the third quartile by more than three interquartile ranges; counted, never removed");
