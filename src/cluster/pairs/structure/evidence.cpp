@@ -20,6 +20,7 @@ std::vector<std::int32_t> sides_of(std::int32_t parts, const std::vector<std::pa
   DisjointSets connected(at(parts));
   for (const auto& [part, partner] : met) connected.join(part, partner);
   std::vector<std::int32_t> sides;
+  sides.reserve(at(parts));
   for (std::int32_t part = 0; part < parts; ++part) sides.push_back(connected.representative(part));
   return sides;
 }
