@@ -19,8 +19,7 @@ class AllToAllV final : public Collective {
     const bool all_have_as_much = traffic_.ranks() == 0;  // part sizes depend on the distance between ranks
     Layout layout{.count = all_have_as_much ? part_of(request, ranks) : 0};
     for (int rank = 0; rank < (all_have_as_much ? 1 : ranks); ++rank) {
-      const AllToAllVCounts own =
-          *counts(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});
+      const auto own = *counts(layout, {.rank = rank, .ranks = ranks, .element_bytes = request.element_bytes});
       layout.send_count = std::max(layout.send_count, own.send_offsets.back() + own.send_counts.back());
       layout.recv_count = std::max(layout.recv_count, own.recv_offsets.back() + own.recv_counts.back());
     }

@@ -140,7 +140,7 @@ class StuckLauncher {
 
   [[nodiscard]] std::chrono::milliseconds pause() const noexcept { return pause_; }
 
-  /// The launcher's processes at the last look.
+  /// The launcher's processes at the last look, parents before their children.
   [[nodiscard]] const std::vector<pid_t>& children() const noexcept { return children_; }
 
  private:
@@ -332,8 +332,9 @@ ForegroundEnd run_in_foreground(const Command& command, WatchedJob watched,
     if (told || job.status()) break;
     if (const auto why = watch.why()) {
       say(fmt::format("{} goes on {}; it is ended", launcher, *why));
-      for (const pid_t child : watch.children()) ::kill(child, SIGKILL);
+      // Parents first: a script would go on to its next command when its child has ended.
       job.tell(SIGKILL);
+      for (const pid_t child : watch.children()) ::kill(child, SIGKILL);
       result.is_stuck = true;
     }
   }

@@ -17,7 +17,7 @@ using record::placements;
 using record::to_json;
 
 // The columns of a measurement, with its row and placement as `row` and `placement`.
-constexpr std::array<CsvColumn, 44> kRowColumns = {{
+constexpr auto kRowColumns = std::to_array<CsvColumn>({
     {"size_bytes", "/row/size_bytes"},
     {"count", "/row/count"},
     {"datatype", "/row/datatype"},
@@ -62,9 +62,9 @@ constexpr std::array<CsvColumn, 44> kRowColumns = {{
     {"hosts", "/run/hosts"},
     {"cut_short", "/row/cut_short"},
     {"processor_wait_share"},
-}};
+});
 
-constexpr std::array<CsvColumn, 31> kCopyColumns = {{
+constexpr auto kCopyColumns = std::to_array<CsvColumn>({
     {"host"},
     {"device", "/gpu/device"},
     {"pci", "/gpu/pci"},
@@ -96,9 +96,9 @@ constexpr std::array<CsvColumn, 31> kCopyColumns = {{
     {"started_utc", "/run/started_utc"},
     {"ranks", "/run/ranks"},
     {"cut_short"},
-}};
+});
 
-constexpr std::array<CsvColumn, 22> kReadingColumns = {{
+constexpr auto kReadingColumns = std::to_array<CsvColumn>({
     {"round"},
     {"concurrent"},
     {"from"},
@@ -121,7 +121,7 @@ constexpr std::array<CsvColumn, 22> kReadingColumns = {{
     {"started_utc", "/run/started_utc"},
     {"ranks", "/run/ranks"},
     {"processor_wait_share"},
-}};
+});
 
 std::span<const CsvColumn> columns_of(RowKind row_kind) {
   if (row_kind == RowKind::kCopies) return kCopyColumns;
