@@ -23,7 +23,7 @@
 namespace fabricbench::cluster {
 namespace {
 
-/// What is opened next would take the place of a closed stream. Standard output cannot be written as before.
+/// A file that is opened later must not take the number of a closed stream. Writing to standard output fails as before.
 void keep_streams_open() {
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) std::ignore = ::dup2(::open("/dev/null", O_RDONLY), STDOUT_FILENO);
   if (::fcntl(STDERR_FILENO, F_GETFD) < 0) std::ignore = ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
