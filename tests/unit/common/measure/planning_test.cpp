@@ -71,8 +71,9 @@ TEST(Planning, AnIsolatedVisitHasASampleForEachOperation) {
 }
 
 TEST(Planning, LongOperationsRunOnceAndInFewerEpochs) {
-  const Planner planner(usual(), Operations(), 0);
-  const VisitPlan plan = plan_of(usual(), Operations(), 0.5);
+  const Options options = usual();
+  const Planner planner(options, Operations(), 0);
+  const VisitPlan plan = plan_of(options, Operations(), 0.5);
   EXPECT_EQ(plan.warmup, 0) << "the estimate has warmed them up";
   EXPECT_EQ(plan.samples * plan.iterations, 1);
   EXPECT_TRUE(planner.is_long(plan, 0.5));
