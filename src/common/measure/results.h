@@ -62,7 +62,7 @@ struct MeasuredCase {
 /// What a case's time says, on a group's first process.
 [[nodiscard]] EpochRecord record_of(const Run& run, const Case& which, Seconds time);
 
-/// What was measured of a subject, whose samples are dropped. Collective; complete on the first process of each group.
+/// What was measured of a case, whose samples are dropped. Collective; complete on the first process of each group.
 [[nodiscard]] Measurement conclude(const Run& run, MeasuredCase& measured_case);
 
 }  // namespace fabricbench

@@ -139,7 +139,7 @@ class Heartbeat {
 };
 
 /// While this lives, this rank waits for others that measure, and nobody waits for it. It has no time limit, as long as
-/// its heartbeat goes on and the others are there. All ranks end their rest together, and count their steps from there.
+/// its heartbeat goes on and the others are there. All ranks end it together, and count their steps from there.
 class IdleWait : NotCopied {
  public:
   explicit IdleWait(Heartbeat& heartbeat) : heartbeat_(heartbeat), before_(heartbeat.phase()) {
