@@ -4,7 +4,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "common/measure/bench.h"
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
+#include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
 #include "common/report/sweep_facts.h"
 #include "common/watch/progress.h"
@@ -35,13 +35,10 @@ constexpr Seconds kForEver = std::numeric_limits<double>::infinity();
 
 /// Such as `rank 3 on node-07`, by endpoint; the first process knows them.
 std::vector<std::string> agreed_names(const Run& run) {
-  std::string text;
-  for (const RankFacts& rank : run.context.ranks) text += fmt::format("rank {} on {}\n", rank.rank, rank.host);
-  std::istringstream lines(run.world().broadcast(text));
   std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(run.world().size()));
-  for (std::string line; std::getline(lines, line);) names.push_back(line);
-  return names;
+  names.reserve(run.context.ranks.size());
+  for (const RankFacts& rank : run.context.ranks) names.push_back(fmt::format("rank {} on {}", rank.rank, rank.host));
+  return broadcast_from_first(run.world(), names);
 }
 
 /// The source of steps, for the first endpoint.

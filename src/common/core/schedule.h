@@ -20,9 +20,6 @@ enum class ScheduleKind {
 };
 constexpr auto names_of(ScheduleKind) { return std::to_array<std::string_view>({"circle", "shift", "random"}); }
 
-/// Two endpoints that are measured with each other.
-using Pair = Pair;
-
 /// What a schedule is to be. Nothing in it is negative.
 struct SchedulePlan {
   ScheduleKind kind = ScheduleKind::kCircle;

@@ -122,8 +122,8 @@ class Bench {
       finish_epoch(measured_case);
     }
   }
-  /// Measures epochs until every subject is precise enough or has used up its time. Each epoch visits all subjects in a
-  /// new random order. `later`: the number of subjects that are measured after these.
+  /// Measures epochs until every case is precise enough or has used up its time. Each epoch visits all cases in a
+  /// new random order. `later`: the number of cases that are measured after these.
   void measure_interleaved(std::span<MeasuredCase> measured_cases, std::size_t later) {
     for (std::size_t i = 0; i < measured_cases.size(); ++i) {
       progress_.show(fmt::format("estimating {} of {}: {}", i + 1, measured_cases.size(),
@@ -143,7 +143,7 @@ class Bench {
       active = run_.world().max(std::move(active));
     }
   }
-  /// Visits the active subjects in random order, repeatedly until the epoch has lasted long enough.
+  /// Visits the active cases in random order, repeatedly until the epoch has lasted long enough.
   void measure_epoch(std::span<MeasuredCase> measured_cases, const std::vector<std::uint8_t>& active,
                      const BenchProgress::Epochs& epochs) {
     const Seconds began = now();
@@ -172,7 +172,7 @@ class Bench {
   /// On a busy host, where processes wait for a processor at each common start, samples take longer than the estimate
   /// said.
   void shorten_long_visits(std::span<MeasuredCase> measured_cases, const std::vector<std::size_t>& visited) {
-    constexpr double kTolerated = 4;  // times a subject's share of an epoch
+    constexpr double kTolerated = 4;  // times a case's share of an epoch
     std::vector<double> shares;
     shares.reserve(visited.size());
     for (const std::size_t index : visited)

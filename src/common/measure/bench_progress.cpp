@@ -80,7 +80,7 @@ void BenchProgress::announce(std::int64_t cases) const {
              readable_duration(most));
 }
 
-/// The time of an operation of a subject that is not planned yet, from those up to `last`, of which the last one is too
+/// The time of an operation of a case that is not planned yet, from those up to `last`, of which the last one is too
 /// long for its time budget: from a large size in the ratio of the sizes, by the fastest large one; else as the
 /// shortest. A busy host prolongs some operations, and hardly all.
 Seconds BenchProgress::expected_operation(std::span<const MeasuredCase> measured_cases, std::size_t last,

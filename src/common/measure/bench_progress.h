@@ -53,10 +53,10 @@ class BenchProgress {
   /// Where the epochs stand.
   struct Epochs {
     Seconds began = 0;
-    std::int64_t planned = 0;  ///< of each subject
-    std::size_t later = 0;     ///< subjects that are measured after these, with --order sequential
+    std::int64_t planned = 0;  ///< of each case
+    std::size_t later = 0;     ///< cases that are measured after these, with --order sequential
   };
-  /// `done`: the share of the epoch under way. Subjects count by the time that their visits take.
+  /// `done`: the share of the epoch under way. Cases count by the time that their visits take.
   void show_epoch(const Epochs& epochs, std::span<const MeasuredCase> measured_cases, const MeasuredCase& visited,
                   double done);
   [[nodiscard]] std::jthread follow(const std::string& what, std::int64_t operations, double rest) {

@@ -18,18 +18,16 @@
 namespace fabricbench::sockets {
 namespace {
 
-/// An exit status on the first line, and the result or the error on the others.
-std::string outcome(ExitStatus status, const std::string& text) {
-  return fmt::format("{}\n{}", static_cast<int>(status), text);
-}
+/// An exit status, and the result or the error.
+using Outcome = std::pair<ExitStatus, std::string>;
 
-std::string outcome_of(const std::string& name, const std::function<std::string()>& make) {
+Outcome outcome_of(const std::string& name, const std::function<std::string()>& make) {
   try {
-    return outcome(ExitStatus::kOk, make());
+    return {ExitStatus::kOk, make()};
   } catch (const Error& error) {
-    return outcome(error.status(), fmt::format("{}: {}", name, error.what()));
+    return {error.status(), fmt::format("{}: {}", name, error.what())};
   } catch (const std::exception& error) {
-    return outcome(ExitStatus::kFailure, fmt::format("{}: {}", name, error.what()));
+    return {ExitStatus::kFailure, fmt::format("{}: {}", name, error.what())};
   }
 }
 
@@ -61,14 +59,13 @@ void require_descriptors(std::size_t connections) {
 
 std::vector<std::string> gather_or_throw(const Gather& gather, const std::string& name,
                                          const std::function<std::string()>& make) {
-  std::vector<std::string> texts = gather(outcome_of(name, make));
-  for (std::string& text : texts) {
-    const std::size_t end = text.find('\n');
-    const auto status = static_cast<ExitStatus>(std::stoi(text.substr(0, end)));
-    text.erase(0, end + 1);
+  std::vector<std::string> results = gather(record::pack(outcome_of(name, make)));
+  for (std::string& result : results) {
+    auto [status, text] = record::unpack<Outcome>(result);
     if (status != ExitStatus::kOk) rethrow(status, text);
+    result = std::move(text);
   }
-  return texts;
+  return results;
 }
 
 std::vector<Socket> listen_at_all(const std::vector<OwnAddress>& own, Bytes buffer) {

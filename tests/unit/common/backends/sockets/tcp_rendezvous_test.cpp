@@ -15,7 +15,6 @@
 #include <optional>
 #include <regex>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,19 +48,19 @@ extern "C" int accept4(int listener, sockaddr* address, socklen_t* length, int f
 
 namespace tcp_rendezvous_test {
 
-/// What a rank tells the others: the status of its attempt to listen, and where it listens.
+/// What a rank that listens tells the others.
 struct Told {
+  using Outcome = std::pair<ExitStatus, std::string>;
+
   explicit Told(const std::string& text)
-      : status(text.substr(0, text.find('\n') + 1)),
-        addresses(record::unpack<RankAddresses>(std::string_view(text).substr(status.size()))) {}
+      : addresses(record::unpack<RankAddresses>(record::unpack<Outcome>(text).second)) {}
 
   [[nodiscard]] SocketAddress& loopback() {
     const auto is_loopback = [](const SocketAddress& each) { return to_text(each.address) == "127.0.0.1"; };
     return *std::find_if(addresses.endpoints.begin(), addresses.endpoints.end(), is_loopback);
   }
-  [[nodiscard]] std::string text() const { return status + record::pack(addresses); }
+  [[nodiscard]] std::string text() const { return record::pack(Outcome(ExitStatus::kOk, record::pack(addresses))); }
 
-  std::string status;
   RankAddresses addresses;
 };
 
