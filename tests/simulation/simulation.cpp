@@ -50,26 +50,14 @@ Named name_of(const Fault& fault) {
   }
 }
 
-/// The thing that a finding blames; nothing if it is undecided.
+/// The thing that a finding blames for its deficit; nothing if it is undecided, or of another kind.
 std::vector<Named> names_of(const Finding& finding) {
-  switch (finding.blame) {
-    case Blame::kHost:
-    case Blame::kNic:
-    case Blame::kDead: return {{Thing::kHost, finding.hosts.at(0), -1, finding.direction}};
-    case Blame::kTransient:
-      if (finding.hosts.size() == 1) return {{Thing::kHost, finding.hosts.at(0), -1, finding.direction}};
-      [[fallthrough]];
-    case Blame::kPair:
-    case Blame::kDeadPair: return {between(Thing::kPair, finding.hosts.at(0), finding.hosts.at(1), finding.direction)};
-    case Blame::kLeaf: return {{Thing::kBlock, finding.leaf, kWholeLeaf, finding.direction}};
-    case Blame::kLeafPair: return {between(Thing::kBlock, finding.leaf, finding.other_leaf, finding.direction)};
-    case Blame::kRail: return {{Thing::kBlock, finding.rail, kWholeRail, Direction::kBoth}};
-    case Blame::kDevice:
-    case Blame::kWrongData:
-    case Blame::kCutOff:
-    case Blame::kAll:
-    case Blame::kUndecided: break;
-  }
+  if (is(finding, kOpen | kLostOthers | kOverDevices) || !has_deficit(finding)) return {};
+  if (is_of_leaf(finding)) return {{Thing::kBlock, finding.leaf, kWholeLeaf, finding.direction}};
+  if (finding.leaf >= 0) return {between(Thing::kBlock, finding.leaf, finding.other_leaf, finding.direction)};
+  if (is_path(finding)) return {between(Thing::kPair, finding.hosts.at(0), finding.hosts.at(1), finding.direction)};
+  if (finding.hosts.size() == 1) return {{Thing::kHost, finding.hosts.at(0), -1, finding.direction}};
+  if (finding.rail >= 0) return {{Thing::kBlock, finding.rail, kWholeRail, Direction::kBoth}};
   return {};
 }
 

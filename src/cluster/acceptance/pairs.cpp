@@ -18,17 +18,16 @@
 namespace fabricbench::acceptance {
 namespace {
 
-using cluster::Blame;
 using cluster::FindingRecord;
 using cluster::QuestionRecord;
 using cluster::VerdictRecord;
 using FindingsOfHosts = std::map<std::string, std::vector<const FindingRecord*>>;
 
-bool is_decided(const FindingRecord& finding) { return finding.blame != Blame::kUndecided; }
+bool is_decided(const FindingRecord& finding) { return !cluster::kind_of(finding.blame).is(cluster::kOpen); }
 
 /// Whether it is about two hosts and what is between them.
 bool is_path(const FindingRecord& finding) {
-  return finding.hosts.size() == 2 && finding.blame != Blame::kDevice && finding.blame != Blame::kCutOff;
+  return finding.hosts.size() == 2 && !cluster::kind_of(finding.blame).is(cluster::kLostOthers | cluster::kOverDevices);
 }
 
 /// Whether its hosts explain it.

@@ -40,7 +40,7 @@ FindingRecord record_of(const Sweep& sweep, const Verdict& verdict, const Findin
   record.expected = finding.expected;
   record.readings = finding.readings;
   record.failed = finding.failed;
-  if (finding.blame == Blame::kTransient) {
+  if (is(finding, kComesAndGoes)) {
     record.slow_meetings = finding.slow;
     record.slow_rounds = finding.slow_rounds;
   }

@@ -45,6 +45,9 @@ struct Reading {
   float rate = 0;  ///< bytes per second; 0 unless measured, and where ranks waited for a processor, which tells nothing
 };
 
+/// Two hosts, mostly the one with the lower number first.
+using HostPair = std::pair<std::int32_t, std::int32_t>;
+
 /// What comparable readings have in common besides the distance of their hosts: test and size, both rails, and whether
 /// they are of both directions together.
 using Setting = std::tuple<std::int16_t, std::int16_t, std::int16_t, bool>;

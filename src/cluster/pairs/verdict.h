@@ -8,35 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "cluster/pairs/finding_kinds.h"
 #include "cluster/pairs/readings.h"
 #include "cluster/pairs/sets.h"
 
 namespace fabricbench::cluster {
-
-/// What is to blame.
-enum class Blame : std::uint8_t {
-  kHost,       ///< a host that is slow with all partners, on all of its rails
-  kNic,        ///< one of several rails of a host: its NIC, cable, transceiver, PCIe link or GPU
-  kPair,       ///< the path between two hosts that are both fine with all others
-  kLeaf,       ///< the uplinks of a leaf: its hosts are slow with hosts of other leaves, and fine with each other
-  kLeafPair,   ///< the path between two leaves: a spine
-  kRail,       ///< one rail of most hosts: its switches; it is slow, or nothing can be measured over it
-  kDevice,     ///< a GPU, NIC or switch port that several hosts used, or one host besides others; slow for all of them
-  kTransient,  ///< a host that is slow now and then with any partner: a flapping link, or another job. With two hosts:
-               ///< the path between them
-  kDead,  ///< a host with which nothing can be measured, perhaps in one direction only, though its partners work with
-          ///< others
-  kDeadPair,   ///< two hosts that fail with each other, and work with others
-  kWrongData,  ///< a host whose data arrive wrong with several partners, or two hosts whose data arrive wrong
-  kCutOff,     ///< hosts that work with each other, and not with the others: the connection between them
-  kAll,        ///< everything: no pair reaches what was expected (VerdictSettings::expected)
-  kUndecided   ///< slow or failed: the readings cannot tell which of the hosts, or the path, is to blame
-};
-/// Their names in JSON.
-constexpr auto names_of(Blame) {
-  return std::to_array<std::string_view>({"host", "nic", "pair", "leaf", "leaf_pair", "rail", "device", "transient",
-                                          "dead", "dead_pair", "wrong_data", "cut_off", "all", "undecided"});
-}
 
 /// With how many partners a host is slow in one direction. Of a leaf or rail: how many of its hosts are slow.
 struct PartnerCount {
@@ -100,9 +76,29 @@ struct Finding {
   std::string reason;      ///< of failures: the reason that the first record gives; else empty
 };
 
+[[nodiscard]] constexpr const FindingKind& kind_of(const Finding& finding) { return kind_of(finding.blame); }
+
+[[nodiscard]] constexpr bool is(const Finding& finding, int any_of) { return kind_of(finding).is(any_of); }
+
+/// Whether the readings cannot tell what is to blame.
+[[nodiscard]] constexpr bool is_open(const Finding& finding) { return is(finding, kOpen); }
+
 /// Whether a finding is about two hosts and what is between them.
-[[nodiscard]] inline bool is_path(const Finding& finding) {
-  return finding.hosts.size() == 2 && finding.blame != Blame::kDevice;
+[[nodiscard]] constexpr bool is_path(const Finding& finding) {
+  return finding.hosts.size() == 2 && !is(finding, kOverDevices);
+}
+
+/// Whether a finding is on the uplinks of one leaf.
+[[nodiscard]] constexpr bool is_of_leaf(const Finding& finding) { return finding.leaf >= 0 && finding.other_leaf < 0; }
+
+/// Whether a finding is on all hosts, or most.
+[[nodiscard]] constexpr bool is_of_all(const Finding& finding) { return finding.hosts.empty() && finding.leaf < 0; }
+
+[[nodiscard]] constexpr bool has_deficit(const Finding& finding) { return kind_of(finding).readings_with.empty(); }
+
+/// What is missing, as a share; what is no deficit counts as one of all.
+[[nodiscard]] constexpr double deficit_of(const Finding& finding) {
+  return has_deficit(finding) ? 1 - finding.ratio : 1;
 }
 
 /// Readings that would decide something that is open. The planner measures these first.

@@ -231,7 +231,7 @@ Judged conclusion_of(const Sweep& sweep, const VerdictSettings& settings, const 
                      const Verdict& verdict) {
   const bool any_is_sure = std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
     const bool may_be_chance = finding.false_alarm >= settings.false_alarm && verdict.failed < verdict.readings;
-    return finding.blame != Blame::kUndecided || !may_be_chance;
+    return !is_open(finding) || !may_be_chance;
   });
   if (any_is_sure) return Judged::kSlow;
   if (!verdict.findings.empty()) return Judged::kUnknown;
@@ -260,10 +260,10 @@ double hosts_of(const Verdict& verdict, const Finding& finding) {
 
 /// Sorts by hosts times deficit. Of equal ones, decided findings come first.
 void sort_findings(Verdict& verdict) {
-  for (Finding& finding : verdict.findings) finding.weight = hosts_of(verdict, finding) * (1 - finding.ratio);
+  for (Finding& finding : verdict.findings) finding.weight = hosts_of(verdict, finding) * deficit_of(finding);
   std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {
     if (a.weight != b.weight) return a.weight > b.weight;
-    return a.blame != Blame::kUndecided && b.blame == Blame::kUndecided;
+    return !is_open(a) && is_open(b);
   });
 }
 
@@ -293,9 +293,8 @@ void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
     std::ranges::sort(hosts);
     for (const std::int32_t host : named) against[at(host)].emplace(blame, hosts);
   };
-  bool all = false;
+  const bool all = std::ranges::any_of(verdict.findings, is_of_all);
   for (const Finding& finding : verdict.findings) {
-    all = all || finding.blame == Blame::kRail || finding.blame == Blame::kAll;
     add(finding.hosts, finding.blame, finding.hosts);
     for (const std::int32_t leaf : {finding.leaf, finding.other_leaf}) {
       if (leaf >= 0) add(leaf_at(verdict, leaf).hosts, finding.blame, {});
@@ -315,7 +314,7 @@ void set_fine_hosts(const Sweep& sweep, double tolerance, Verdict& verdict) {
       const std::int32_t rail = std::max({side == 1 ? finding.other_rail : -1, finding.rail, 0});
       const auto& [first, second] = fast[host * sweep.rails.size() + at(rail)];
       const bool is_fast = second >= 0 || (first >= 0 && first != finding.hosts[1 - side]);
-      finding.fine_hosts[side] = finding.blame == Blame::kUndecided ? is_fast : !all && against[host].size() == 1;
+      finding.fine_hosts[side] = is_open(finding) ? is_fast : !all && against[host].size() == 1;
     }
   }
 }
@@ -423,8 +422,8 @@ void note_the_rest(const Sweep& sweep, const std::vector<std::int32_t>& failed, 
 
 /// Whether a finding is on the uplinks of a leaf, so that its hosts are not open.
 bool is_of_slow_leaf(const Verdict& verdict, std::int32_t leaf) {
-  return std::ranges::any_of(
-      verdict.findings, [&](const Finding& finding) { return finding.blame == Blame::kLeaf && finding.leaf == leaf; });
+  return std::ranges::any_of(verdict.findings,
+                             [&](const Finding& finding) { return is_of_leaf(finding) && finding.leaf == leaf; });
 }
 
 /// Judges a sweep. Where pairs share links, hosts and paths are judged by the readings that no other pair has a part

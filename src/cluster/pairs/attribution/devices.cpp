@@ -257,7 +257,7 @@ void note_side(const Sweep& sweep, std::size_t place, bool receiver, Constants& 
   }
 }
 
-bool is_of_one_host(const Finding& finding) { return finding.blame != Blame::kDevice && finding.hosts.size() == 1; }
+bool is_of_one_host(const Finding& finding) { return finding.hosts.size() == 1 && !is(finding, kOverDevices); }
 
 }  // namespace
 

@@ -17,28 +17,28 @@ namespace fabricbench::cluster {
 namespace {
 
 using Hosts = std::vector<std::int32_t>;
-using Pair = std::pair<std::int32_t, std::int32_t>;
+using Edge = std::pair<std::int32_t, std::int32_t>;  // of a graph of hosts or units
 /// Sets of units or hosts, by some number of them.
 using Sets = std::map<std::int32_t, std::set<std::int32_t>>;
 
-/// The sets that pairs connect.
-Sets connected_by(const std::vector<Pair>& pairs, std::size_t elements) {
+/// The sets that edges connect.
+Sets connected_by(const std::vector<Edge>& edges, std::size_t elements) {
   DisjointSets connected(elements);
-  for (const auto& [first, second] : pairs) connected.join(first, second);
+  for (const auto& [first, second] : edges) connected.join(first, second);
   Sets sets;
-  for (const auto& [first, second] : pairs) sets[connected.representative(first)].insert({first, second});
+  for (const auto& [first, second] : edges) sets[connected.representative(first)].insert({first, second});
   return sets;
 }
 
 /// The sets of hosts that work with each other, the largest first.
 std::vector<Hosts> parts_of(const Sweep& sweep) {
-  std::vector<Pair> pairs;
+  std::vector<Edge> edges;
   for (const Reading& reading : sweep.readings) {
     const bool works = reading.outcome == Outcome::kMeasured && reading.from != reading.to;
-    if (works) pairs.emplace_back(reading.from, reading.to);
+    if (works) edges.emplace_back(reading.from, reading.to);
   }
   std::vector<Hosts> parts;
-  for (const auto& [number, hosts] : connected_by(pairs, sweep.hosts.size())) {
+  for (const auto& [number, hosts] : connected_by(edges, sweep.hosts.size())) {
     parts.emplace_back(hosts.begin(), hosts.end());
   }
   std::ranges::stable_sort(parts, [](const Hosts& a, const Hosts& b) { return a.size() > b.size(); });
@@ -126,12 +126,12 @@ Sets units_by(Blame blame, const AttemptTable& table) {
 
 /// Sets of units that fail with each other and work with nobody.
 Sets silent_units(const AttemptTable& table) {
-  std::vector<Pair> pairs;
+  std::vector<Edge> edges;
   for (const auto& [place, from, to, is_explained] : table.failed) {
     const bool are_silent = table.of(from).worked + table.of(to).worked == 0;
-    if (are_silent && !is_explained) pairs.emplace_back(from, to);
+    if (are_silent && !is_explained) edges.emplace_back(from, to);
   }
-  return connected_by(pairs, table.units.size());
+  return connected_by(edges, table.units.size());
 }
 
 /// Finds which of these explain failures in a direction, or in both. If `blame` is undecided, all of them do.
@@ -188,14 +188,14 @@ void follow_up_dead_hosts(const Sweep& sweep, const Hosts& dead, const std::vect
                           FailureReport& report) {
   std::vector<Hosts> groups = {dead};
   if (parts.size() > 1) groups.insert(groups.end(), parts.begin(), parts.end());
-  std::set<Pair> met;
+  std::set<HostPair> met;
   const auto is_dead = [&](std::int32_t host) { return std::ranges::binary_search(dead, host); };
   for (const Reading& reading : sweep.readings) {
     if (parts.size() > 1 || is_dead(reading.from) || is_dead(reading.to))
       met.insert(std::minmax(reading.from, reading.to));
   }
   const auto ask = [&](std::int32_t host, std::int32_t other) {
-    const Pair pair = std::minmax(host, other);
+    const HostPair pair = std::minmax(host, other);
     if (host == other || !met.insert(pair).second) return;
     FollowUp follow_up{pair.first, pair.second, 0, 1, "both fail with the others: do they work with each other?", true};
     follow_up.of_dead = true;
@@ -380,7 +380,7 @@ void add_report(const FailureReport& report, const std::vector<double>& unsteady
 }
 
 void report_wrong_data(const Sweep& sweep, Verdict& verdict) {
-  std::set<Pair> pairs;
+  std::set<HostPair> pairs;
   for (const Reading& reading : sweep.readings) {
     if (reading.outcome == Outcome::kWrong) pairs.insert(std::minmax(reading.from, reading.to));
   }
@@ -393,7 +393,8 @@ void report_wrong_data(const Sweep& sweep, Verdict& verdict) {
     const auto most = std::ranges::max_element(partners, {}, [](const auto& each) { return each.second; });
     const Hosts hosts = most->second > 1 ? Hosts{most->first} : Hosts{pairs.begin()->first, pairs.begin()->second};
     verdict.findings.push_back(wrong_data_finding(sweep, hosts));
-    std::erase_if(pairs, [&](const Pair& pair) { return pair.first == hosts.front() || pair.second == hosts.front(); });
+    std::erase_if(pairs,
+                  [&](const HostPair& pair) { return pair.first == hosts.front() || pair.second == hosts.front(); });
   }
 }
 

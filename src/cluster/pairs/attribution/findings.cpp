@@ -215,9 +215,9 @@ void add_unit_findings(const Model& model, std::int32_t host, const SlowRails& s
 }
 
 /// The pairs of these hosts, ascending, that have readings; the lower host first.
-std::set<std::pair<std::int32_t, std::int32_t>> pairs_met(const Model& model, const std::vector<std::int32_t>& hosts) {
+std::set<HostPair> pairs_met(const Model& model, const std::vector<std::int32_t>& hosts) {
   const auto wanted = [&](std::int32_t host) { return std::ranges::binary_search(hosts, host); };
-  std::set<std::pair<std::int32_t, std::int32_t>> met;
+  std::set<HostPair> met;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
     if (wanted(reading.from) && wanted(reading.to)) met.insert(std::minmax(reading.from, reading.to));
@@ -324,7 +324,7 @@ void follow_up_suspects(const Model& model, const UnitEffects& units, Verdict& v
   either.merge(hosts_of(model, units.suspected));
   const std::vector<std::int32_t> suspects(either.begin(), either.end());
   if (suspects.size() < 2) return;
-  const std::set<std::pair<std::int32_t, std::int32_t>> met = pairs_met(model, suspects);
+  const std::set<HostPair> met = pairs_met(model, suspects);
   std::map<std::int32_t, std::size_t> partners;
   for (const auto& [host, other] : met) {
     ++partners[host];

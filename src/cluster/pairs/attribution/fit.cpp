@@ -233,7 +233,7 @@ void set_light_load_drift(Model& model) {
 void find_drops(Model& model) {
   struct Round {
     std::vector<float> residuals;
-    std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+    std::set<HostPair> pairs;
     std::int32_t at_once = 0;
   };
   std::map<std::pair<std::int16_t, std::int32_t>, Round> rounds;

@@ -157,7 +157,7 @@ OpenGroups unmet_of(const Model& model, const std::vector<std::int32_t>& lone) {
   std::iota(open.group_of.begin(), open.group_of.end(), 0);
   std::vector<char> is_lone(hosts, 0);
   for (const std::int32_t host : lone) is_lone[at(host)] = 1;
-  std::set<std::pair<std::int32_t, std::int32_t>> met;
+  std::set<HostPair> met;
   for (const Point& point : model.points) {
     const Reading& reading = model.reading_of(point);
     const bool any = is_lone[at(reading.from)] != 0 || is_lone[at(reading.to)] != 0;

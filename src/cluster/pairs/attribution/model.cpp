@@ -54,8 +54,6 @@ class StrataOf {
   std::int32_t last_ = -1;  // the stratum of last_key_: consecutive readings are often of one stratum
 };
 
-using HostPair = std::pair<std::int32_t, std::int32_t>;
-
 /// Counts different pairs of hosts by stratum, up to kPairsOfNorm.
 class PairsOfStrata {
  public:

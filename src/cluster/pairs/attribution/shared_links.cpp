@@ -324,7 +324,7 @@ SharedLinks compare_alone(const Sweep& sweep) {
   std::int64_t all_alone = 0;
   HostsOfPairs slowed;
   HostsOfPairs again;  // slowed for the most part, twice or more, and never slow alone
-  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  std::set<HostPair> pairs;
   std::map<PairWay, AloneAndBeside> directions = alone_and_beside(sweep);
   for (auto& [direction, own] : directions) {
     if (own.beside.empty()) continue;

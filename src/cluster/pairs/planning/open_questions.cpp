@@ -30,7 +30,7 @@ std::span<const std::int32_t> one(const std::int32_t& host) { return {&host, 1};
 
 /// By host, how many hosts of its own group it has met. `group_of`: by host; -1: none.
 std::vector<std::int64_t> met_within(const Sweep& sweep, const std::vector<std::int32_t>& group_of) {
-  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  std::vector<HostPair> pairs;
   for (const Reading& each : sweep.readings) {
     const bool are_mates = group_of[at(each.from)] >= 0 && group_of[at(each.from)] == group_of[at(each.to)];
     if (are_mates && each.from != each.to) pairs.push_back(std::minmax(each.from, each.to));
@@ -85,8 +85,8 @@ std::map<Setting, double> fastest_rates(const Sweep& sweep, const Verdict& verdi
 std::vector<std::int32_t> hosts_without_suspicion(const Verdict& verdict, std::size_t hosts) {
   std::set<std::int32_t> suspects;
   for (const Finding& finding : verdict.findings) {
-    const bool is_path_alone = is_path(finding) && finding.blame != Blame::kUndecided;
-    if (!is_path_alone && finding.blame != Blame::kCutOff) suspects.insert(finding.hosts.begin(), finding.hosts.end());
+    const bool is_path_alone = is_path(finding) && !is_open(finding);
+    if (!is_path_alone && !is(finding, kLostOthers)) suspects.insert(finding.hosts.begin(), finding.hosts.end());
   }
   for (const FollowUp& each : verdict.follow_ups) {
     if (each.other < 0) suspects.insert(each.host);
@@ -115,11 +115,11 @@ std::string OpenQuestions::text(bool (*is_asked)(const FollowUp&)) const {
   return text_of_follow_ups(sweep_, asked);
 }
 
-std::map<OpenQuestions::Pair, OpenQuestions::History> OpenQuestions::histories() const {
-  std::map<Pair, History> histories;
+std::map<HostPair, OpenQuestions::History> OpenQuestions::histories() const {
+  std::map<HostPair, History> histories;
   for (const FollowUp& follow_up : verdict_.follow_ups) histories[std::minmax(follow_up.host, follow_up.other)];
   for (const Reading& reading : sweep_.readings) {
-    const Pair pair = std::minmax(reading.from, reading.to);
+    const HostPair pair = std::minmax(reading.from, reading.to);
     if (reading.concurrent != 1 && !histories.contains(pair)) continue;
     History& history = histories[pair];
     history.is_given_up = reading.outcome == Outcome::kNotTried;
@@ -153,7 +153,7 @@ PlannedRound OpenQuestions::shared_links(double tolerance) const {
   for (std::size_t pass = 1; pass <= kPasses; ++pass) {
     if (pass > 1 && verdict_.links.readings > 0 && verdict_.links.slowed == 0) break;
     bool all_beside = true;
-    for (const fabricbench::Pair& pair : slow.meetings) {
+    for (const Pair& pair : slow.meetings) {
       const History& history = history_of(pair.first, pair.second);
       if (history.alone.size() < pass) {
         return {.meetings = {pair},
@@ -211,7 +211,7 @@ PlannedRound OpenQuestions::slow_pairs(double tolerance) const {
     std::pair<std::int64_t, double> own{0, 0};
     for (const auto& [ratio, from, to] : readings) {
       const bool is_of_it = of_one_host && (balance[at(from)] > 0 || balance[at(to)] > 0);
-      if (is_of_it || !pairs.add(fabricbench::Pair{from, to})) continue;
+      if (is_of_it || !pairs.add(Pair{from, to})) continue;
       own.first += history_of(from, to).alone.empty() ? 0 : 1;
       own.second += 1 - ratio;
     }
@@ -316,7 +316,7 @@ std::vector<WantedPair> OpenQuestions::wanted(const Asked& is_asked) const {
 
 /// Pairs that are worth another reading, each once, those first that were alone least often.
 std::vector<WantedPair> OpenQuestions::pairs_again() const {
-  std::set<Pair> known;
+  std::set<HostPair> known;
   std::vector<WantedPair> pairs = wanted([&](const FollowUp& each) {
     if (each.other < 0 || each.of_suspects) return false;
     if (progress_.left_out[at(each.host)] != 0 || progress_.left_out[at(each.other)] != 0) return false;
@@ -344,9 +344,9 @@ PlannedRound OpenQuestions::follow_ups(std::int64_t most_pairs, std::int64_t rou
   }
   if (const std::string hosts = add_all(sweep_, of_hosts, round); !hosts.empty()) {
     const auto number = std::ssize(round.meetings()) - first;
-    const bool all_new =
-        std::all_of(round.meetings().begin() + first, round.meetings().end(),
-                    [&](const fabricbench::Pair& each) { return progress_.met.between(each.first, each.second) == 0; });
+    const bool all_new = std::all_of(round.meetings().begin() + first, round.meetings().end(), [&](const Pair& each) {
+      return progress_.met.between(each.first, each.second) == 0;
+    });
     const std::string who = number == 1 ? "again," : fmt::format("{} hosts again, each", number);
     whys.push_back(
         fmt::format("{} {}: {}", who, all_new ? "with a new partner" : "with the partner it has met least", hosts));

@@ -132,7 +132,6 @@ class OpenQuestions {
   [[nodiscard]] PlannedRound follow_ups(std::int64_t most_pairs, std::int64_t rounds_left, bool among_many) const;
 
  private:
-  using Pair = std::pair<std::int32_t, std::int32_t>;
   /// A pair that was measured alone, or that a follow-up is about.
   struct History {
     std::set<std::int32_t> alone;   ///< rounds
@@ -141,7 +140,7 @@ class OpenQuestions {
     bool is_given_up = false;  ///< the latest attempt was skipped: messages of an earlier one may still be under way
   };
 
-  [[nodiscard]] std::map<Pair, History> histories() const;
+  [[nodiscard]] std::map<HostPair, History> histories() const;
   [[nodiscard]] const History& history_of(std::int32_t host, std::int32_t other) const;
   [[nodiscard]] RoundBuilder empty_round(std::int64_t most_pairs) const;
   /// The hosts of a host's group of a level, itself among them.
@@ -157,7 +156,7 @@ class OpenQuestions {
   const Verdict& verdict_;
   std::vector<std::vector<std::int32_t>> group_of_;  // by level of Verdict::groupings and host; -1: none
   std::vector<std::int32_t> no_suspects_;            // hosts
-  std::map<Pair, History> histories_;
+  std::map<HostPair, History> histories_;
 };
 
 }  // namespace fabricbench::cluster

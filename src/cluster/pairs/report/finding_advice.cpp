@@ -168,10 +168,10 @@ struct Advice {
 std::string extent(const Sweep& sweep, const Alike& alike) {
   constexpr std::size_t kMostNamed = 5;
   const Finding& worst = *alike.front();
-  if (worst.blame == Blame::kWrongData)
-    return fmt::format("{} of {} with wrong data", worst.slow, counted(worst.readings, "reading"));
-  if (has_no_figure(worst))
-    return worst.blame == Blame::kTransient ? "no figure in these meetings" : "no figure at all";
+  const FindingKind& kind = kind_of(worst);
+  if (!has_deficit(worst))
+    return fmt::format("{} of {} with {}", worst.slow, counted(worst.readings, "reading"), kind.readings_with);
+  if (has_no_figure(worst)) return kind.is(kComesAndGoes) ? "no figure in these meetings" : "no figure at all";
   std::string text = percent_text(worst.ratio);
   if (alike.size() == 1) {
     const auto [sends, receives] = worst.ratios;
@@ -195,14 +195,15 @@ std::string extent(const Sweep& sweep, const Alike& alike) {
 }
 
 std::string evidence(const Finding& finding) {
-  const bool of_meetings = finding.blame == Blame::kTransient && finding.hosts.size() == 1;
+  const FindingKind& kind = kind_of(finding);
+  const bool of_meetings = kind.is(kComesAndGoes) && finding.hosts.size() == 1;
   std::string text = counted(finding.readings, of_meetings ? "meeting" : "reading");
   if (finding.hosts.empty() && finding.partners > 0) text += fmt::format(" of {}", counted(finding.partners, "host"));
-  if (finding.hosts.size() == 1 || finding.blame == Blame::kDevice)
+  if (finding.hosts.size() == 1 || kind.is(kOverDevices))
     text += fmt::format("{} {}", of_meetings ? ", slow ones with" : " with", counted(finding.partners, "partner"));
   if (has_no_figure(finding) && finding.failed == finding.readings) return text + ", none of them with a figure";
   if (finding.failed > 0) text += fmt::format(", {} without a figure", counted(finding.failed, "reading"));
-  const bool is_slow_path = is_path(finding) && finding.blame != Blame::kWrongData && !has_no_figure(finding);
+  const bool is_slow_path = is_path(finding) && has_deficit(finding) && !has_no_figure(finding);
   if (!is_slow_path || finding.slow == 0) return text;
   return text + (finding.slow == finding.readings ? ", slow" : fmt::format(", {} of them slow", finding.slow));
 }
@@ -219,8 +220,7 @@ std::string chance_in_words(double chance) {
 }
 
 std::string certainty(const Finding& finding) {
-  if (finding.blame == Blame::kAll) return "it is compared with --expect, so no probability applies";
-  if (finding.blame == Blame::kWrongData) return "data were compared, so no probability applies";
+  if (const std::string_view words = kind_of(finding).certainty; !words.empty()) return std::string(words);
   std::string text = chance_in_words(finding.false_alarm);
   if (text.starts_with("cannot")) text += "; other causes can be";
   return finding.confirmed ? text + "; seen again when measured alone" : text;
@@ -232,7 +232,7 @@ std::string rate_text(double rate) {
 }
 
 std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  if (finding.blame == Blame::kDevice) return "";  // its hosts are fine
+  if (is(finding, kOverDevices)) return "";  // its hosts are fine
   const auto names = [&](std::int32_t host) {
     return host < 0 || std::ranges::find(finding.hosts, host) != finding.hosts.end();
   };
@@ -241,7 +241,7 @@ std::string open_follow_up(const Sweep& sweep, const Verdict& verdict, const Fin
     return fmt::format("{} of {} with {} ({})", counted(each.readings, "more reading"), host_name(sweep, each.host),
                        each.other < 0 ? "healthy hosts" : host_name(sweep, each.other), printable(each.why));
   }
-  if (finding.blame != Blame::kUndecided) return "";
+  if (!is_open(finding)) return "";
   return fmt::format("readings of {} with healthy hosts", hosts_text(sweep, finding.hosts));
 }
 
@@ -252,7 +252,7 @@ std::vector<NextCommand> next_commands(const Sweep& sweep, const Verdict& verdic
   const std::vector<std::string> fine = partners_of(candidates);
   const std::string device = device_of(sweep, finding);
   Advice advice{sweep, hosts};
-  const auto is_next = [next = kind_of(sweep, verdict, finding).next](Next each) { return (next & each) != 0; };
+  const auto is_next = [next = form_of(sweep, verdict, finding).next](Next each) { return (next & each) != 0; };
   if (is_next(kUptime)) advice.on_host("uptime", "whether it answers at all");
   if (is_next(kSweepAgain)) advice.sweep_again(fine, device);
   if (is_next(kPairAgain)) advice.check_pair(hosts.at(1), device, "this pair again");

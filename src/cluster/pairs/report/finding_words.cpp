@@ -1,4 +1,4 @@
-// The kinds of findings, and the sentence on each. kKinds has them all.
+// The sentences on findings.
 
 #include <algorithm>
 #include <array>
@@ -39,6 +39,8 @@ Text directions(Direction direction) {
          : direction == Direction::kSends ? "sending"
                                           : "receiving";
 }
+
+std::string_view adjective(const Told& told) { return form_of(told.sweep, told.verdict, told.finding).adjective; }
 
 /// `between a and b`, or `from a to b`.
 Text ends(Direction direction, const Text& first, const Text& second) {
@@ -99,22 +101,6 @@ Text whom(const PartnerCount& partners) {
   return fmt::format("all partners that would show it ({} of {})", partners.shown, partners.met);
 }
 
-Text slow_host(const Told& told) {
-  const Finding& finding = told.finding;
-  const auto& [sends, receives] = std::tie(finding.sends, finding.receives);
-  const bool is_both = finding.direction == Direction::kBoth;
-  if (is_both && !finding.both_ways && sends != receives)
-    return fmt::format("{} is slow with {}, sending, and with {}, receiving{}", host_with_devices(told), whom(sends),
-                       whom(receives), where(told));
-  const bool receives_only = finding.direction == Direction::kReceives;
-  const Text fine = is_both || !finding.other_way_fine ? ""
-                    : receives_only                    ? "; sending is fine"
-                                                       : "; receiving is fine";
-  return fmt::format("{} is slow with {}{}, {}{}", host_with_devices(told), whom(receives_only ? receives : sends),
-                     where(told), finding.both_ways ? "both directions taken together" : directions(finding.direction),
-                     fine);
-}
-
 /// `nothing can be measured with node07 any more`, or `when node07 sends`.
 Text nothing_with(const Told& told) {
   const Text host = host_with_devices(told);
@@ -123,14 +109,6 @@ Text nothing_with(const Told& told) {
     return fmt::format("nothing can be measured when {} {}{}", host, sends ? "sends" : "receives", told.over);
   return fmt::format("nothing can be measured with {}{}{}", host, told.over,
                      told.finding.has_worked ? " any more" : "");
-}
-
-Text nic(const Told& told) {
-  const bool is_dead = has_no_figure(told.finding);
-  Text text = is_dead ? nothing_with(told) : slow_host(told);
-  if (told.finding.fine_rails == 0) return text;
-  return fmt::format("{}; it {} over {} of {}", text, is_dead ? "works" : "is fine", told.finding.fine_rails,
-                     counted(told.finding.other_rails - (told.findings - 1), "other rail"));
 }
 
 /// `; both hosts are fine with others`, or which one is; empty: neither is.
@@ -142,54 +120,6 @@ Text fine_hosts(const Told& told) {
 
 /// `between a and b over rail 1`, or `from a to b`.
 Text direction(const Told& told) { return ends(told.finding.direction, told.host(0), told.host(1)) + where(told); }
-
-Text path(const Told& told) {
-  const bool is_both = told.finding.direction == Direction::kBoth;
-  const std::string_view both = told.finding.both_ways ? ", both directions taken together" : ", both ways";
-  const std::string_view back = told.finding.other_way_fine ? "; the way back is fine" : "";
-  return fmt::format("the path {} is slow{}{}", direction(told), is_both ? both : back, fine_hosts(told));
-}
-
-/// A slow uplink and a longer way look alike.
-Text leaf(const Told& told) {
-  const Finding& finding = told.finding;
-  const std::int64_t all = std::ssize(leaf_at(told.verdict, finding.leaf).hosts);
-  const std::int64_t slow = std::min({all, finding.direction == Direction::kReceives ? all : finding.sends.slow,
-                                      finding.direction == Direction::kSends ? all : finding.receives.slow});
-  return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks{}",
-                     slow < all ? fmt::format("at least {} of {} hosts of ", slow, all) : "",
-                     group_name(told, finding.leaf), slow < all ? "reach" : "reaches", groups_word(told),
-                     percent_text(finding.ratio), directions(finding.direction),
-                     finding.fine_elsewhere ? "; its hosts are fine with each other" : "",
-                     told.verdict.groupings.at(0).is_given ? "" : ", or farther away");
-}
-
-Text leaf_pair(const Told& told) {
-  const auto& [first, second] = std::tie(told.finding.leaf, told.finding.other_leaf);
-  return fmt::format(
-      "the path {} is slow, or longer than others{}",
-      ends(told.finding.direction, group_name(told, first), group_name(told, second)),
-      told.finding.fine_elsewhere ? fmt::format("; both are fine with other {}", groups_word(told)) : "");
-}
-
-Text rail(const Told& told) {
-  const Finding& finding = told.finding;
-  if (has_no_figure(finding))
-    return fmt::format("nothing can be measured{}, though {} of {} work over other rails", told.over,
-                       finding.working_partners, counted(finding.partners, "host"));
-  return fmt::format("{} of {} are slower{} than over other rails", finding.sends.slow,
-                     counted(finding.sends.shown, "host"), told.over);
-}
-
-Text device(const Told& told) {
-  const Finding& finding = told.finding;
-  const std::string_view it = finding.devices.size() == 1 ? "it" : "them";
-  const Text fine = fmt::format("; {} of them fast without {}", finding.fine_without, it);
-  return fmt::format("{}{} slow, {}, on {} of {} that used {} ({}){}", devices_text(told, " and "),
-                     finding.devices.size() == 1 ? " is" : ", always used together, are", directions(finding.direction),
-                     finding.hosts.size(), counted(finding.hosts_met, "host"), it,
-                     hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
-}
 
 /// What an unsteady host and a partner reached in a round.
 struct HostMeeting {
@@ -307,6 +237,107 @@ Text rounds_text(const std::vector<std::int32_t>& rounds) {
   return end == Text::npos ? text : text.substr(0, end) + " and later";
 }
 
+/// Which of the hosts, or what between them, may be to blame.
+Text suspects(const Told& told) {
+  const auto [first, second] = told.finding.fine_hosts;
+  if (told.finding.hosts.size() == 1) return "the host or its partners are";
+  if (!is_path(told.finding) || first == second)
+    return first ? "the path or chance is" : "one of the hosts or a path is";
+  return told.host(first ? 1 : 0) + " or the path is";
+}
+
+bool is_one(const Told& told, DeviceKind kind) {
+  const std::vector<std::int32_t>& devices = told.finding.devices;
+  return devices.size() == 1 && told.sweep.devices.at(at(devices[0])).kind == kind;
+}
+
+}  // namespace
+
+namespace words {
+
+bool of_any(const Told&) { return true; }
+bool of_path(const Told& told) { return is_path(told.finding); }
+bool no_figure(const Told& told) { return has_no_figure(told.finding); }
+bool of_found_groups(const Told& told) {
+  return !told.verdict.groupings.empty() && !told.verdict.groupings.front().is_given;
+}
+bool of_nic(const Told& told) { return is_one(told, DeviceKind::kNic); }
+bool of_gpu(const Told& told) { return is_one(told, DeviceKind::kGpu); }
+bool of_switch_port(const Told& told) { return is_one(told, DeviceKind::kSwitchPort); }
+
+Text slow_host(const Told& told) {
+  const Finding& finding = told.finding;
+  const auto& [sends, receives] = std::tie(finding.sends, finding.receives);
+  const bool is_both = finding.direction == Direction::kBoth;
+  if (is_both && !finding.both_ways && sends != receives)
+    return fmt::format("{} is {} with {}, sending, and with {}, receiving{}", host_with_devices(told), adjective(told),
+                       whom(sends), whom(receives), where(told));
+  const bool receives_only = finding.direction == Direction::kReceives;
+  const Text fine = is_both || !finding.other_way_fine ? ""
+                    : receives_only                    ? "; sending is fine"
+                                                       : "; receiving is fine";
+  return fmt::format("{} is {} with {}{}, {}{}", host_with_devices(told), adjective(told),
+                     whom(receives_only ? receives : sends), where(told),
+                     finding.both_ways ? "both directions taken together" : directions(finding.direction), fine);
+}
+
+Text nic(const Told& told) {
+  const bool is_dead = has_no_figure(told.finding);
+  Text text = is_dead ? nothing_with(told) : slow_host(told);
+  if (told.finding.fine_rails == 0) return text;
+  return fmt::format("{}; it {} over {} of {}", text, is_dead ? "works" : "is fine", told.finding.fine_rails,
+                     counted(told.finding.other_rails - (told.findings - 1), "other rail"));
+}
+
+Text path(const Told& told) {
+  const bool is_both = told.finding.direction == Direction::kBoth;
+  const std::string_view both = told.finding.both_ways ? ", both directions taken together" : ", both ways";
+  const std::string_view back = told.finding.other_way_fine ? "; the way back is fine" : "";
+  return fmt::format("the path {} is {}{}{}", direction(told), adjective(told), is_both ? both : back,
+                     fine_hosts(told));
+}
+
+/// A slow uplink and a longer way look alike.
+Text leaf(const Told& told) {
+  const Finding& finding = told.finding;
+  const std::int64_t all = std::ssize(leaf_at(told.verdict, finding.leaf).hosts);
+  const std::int64_t slow = std::min({all, finding.direction == Direction::kReceives ? all : finding.sends.slow,
+                                      finding.direction == Direction::kSends ? all : finding.receives.slow});
+  return fmt::format("{}{} {} other {} at {}, {}{}: slow uplinks{}",
+                     slow < all ? fmt::format("at least {} of {} hosts of ", slow, all) : "",
+                     group_name(told, finding.leaf), slow < all ? "reach" : "reaches", groups_word(told),
+                     percent_text(finding.ratio), directions(finding.direction),
+                     finding.fine_elsewhere ? "; its hosts are fine with each other" : "",
+                     told.verdict.groupings.at(0).is_given ? "" : ", or farther away");
+}
+
+Text leaf_pair(const Told& told) {
+  const auto& [first, second] = std::tie(told.finding.leaf, told.finding.other_leaf);
+  return fmt::format(
+      "the path {} is slow, or longer than others{}",
+      ends(told.finding.direction, group_name(told, first), group_name(told, second)),
+      told.finding.fine_elsewhere ? fmt::format("; both are fine with other {}", groups_word(told)) : "");
+}
+
+Text rail(const Told& told) {
+  const Finding& finding = told.finding;
+  if (has_no_figure(finding))
+    return fmt::format("nothing can be measured{}, though {} of {} work over other rails", told.over,
+                       finding.working_partners, counted(finding.partners, "host"));
+  return fmt::format("{} of {} are slower{} than over other rails", finding.sends.slow,
+                     counted(finding.sends.shown, "host"), told.over);
+}
+
+Text device(const Told& told) {
+  const Finding& finding = told.finding;
+  const std::string_view it = finding.devices.size() == 1 ? "it" : "them";
+  const Text fine = fmt::format("; {} of them fast without {}", finding.fine_without, it);
+  return fmt::format("{}{} slow, {}, on {} of {} that used {} ({}){}", devices_text(told, " and "),
+                     finding.devices.size() == 1 ? " is" : ", always used together, are", directions(finding.direction),
+                     finding.hosts.size(), counted(finding.hosts_met, "host"), it,
+                     hosts_text(told.sweep, finding.hosts), finding.fine_without > 0 ? fine : "");
+}
+
 Text unsteady_host(const Told& told) {
   const Finding& finding = told.finding;
   const std::vector<HostMeeting> meetings = meetings_of(told);
@@ -361,15 +392,6 @@ Text everything(const Told&) {
   return "the usual bandwidth is below the expected one (--expect), even where pairs are fastest";
 }
 
-/// Which of the hosts, or what between them, may be to blame.
-Text suspects(const Told& told) {
-  const auto [first, second] = told.finding.fine_hosts;
-  if (told.finding.hosts.size() == 1) return "the host or its partners are";
-  if (!is_path(told.finding) || first == second)
-    return first ? "the path or chance is" : "one of the hosts or a path is";
-  return told.host(first ? 1 : 0) + " or the path is";
-}
-
 Text undecided(const Told& told) {
   const Finding& finding = told.finding;
   const bool has_failed = has_no_figure(finding);
@@ -382,62 +404,14 @@ Text undecided(const Told& told) {
                      has_failed ? "nothing could be measured" : "bandwidth is low", place, suspects(told));
 }
 
-bool of_any(const Told&) { return true; }
-bool of_path(const Told& told) { return is_path(told.finding); }
-bool no_figure(const Told& told) { return has_no_figure(told.finding); }
-bool of_found(const Told& told) { return !told.verdict.groupings.empty() && !told.verdict.groupings.front().is_given; }
-template <DeviceKind kKind>
-bool of_one(const Told& told) {
-  const std::vector<std::int32_t>& devices = told.finding.devices;
-  return devices.size() == 1 && told.sweep.devices.at(at(devices[0])).kind == kKind;
-}
+}  // namespace words
 
-constexpr int kHostNext = kSweepAgain | kHostPorts;
-constexpr int kPathNext = kPairAgain | kSwitches;
-constexpr std::string_view kFar = "slow towards the others";
-constexpr std::string_view kWrong = "delivering wrong data";
-constexpr std::string_view kLeaves = "Slow path of leaves";
-
-/// All kinds in the order of the headline, where a host counts once, as the first of these that is said of it.
-constexpr auto make_kinds() {
-  using Of = HostLists;
-  using enum Blame;
-  return std::to_array<FindingKind>({
-      {kAll, of_any, "ALL SLOW", "", "", "", &Of::slow, everything, kSwitches},
-      {kCutOff, of_any, "CUT OFF", "", "host", "cut off", &Of::cut_off, cut_off, kSwitches},
-      {kDead, of_any, "DEAD HOST", "", "host", "dead", &Of::dead, dead_host, kUptime | kWithHealthy},
-      {kWrongData, of_path, "WRONG DATA", "Path with wrong data", "path", kWrong, &Of::fine, wrong_data, kPathNext},
-      {kWrongData, of_any, "WRONG DATA", "", "host", kWrong, &Of::wrong_data, wrong_data, kHostNext},
-      {kHost, of_any, "SLOW HOST", "", "host", "slow", &Of::slow, slow_host, kHostNext},
-      {kNic, no_figure, "DEAD NIC", "", "NIC", "dead", &Of::slow, nic, kHostNext},
-      {kNic, of_any, "SLOW NIC", "", "NIC", "slow", &Of::slow, nic, kHostNext},
-      {kTransient, of_path, "UNSTEADY", "Unsteady path", "path", "unsteady", &Of::fine, unsteady_path, kPathNext},
-      {kTransient, of_any, "UNSTEADY", "", "host", "unsteady", &Of::unsteady, unsteady_host, kHostNext},
-      {kLeaf, of_found, "SLOW GROUP", "Slow group", "group", kFar, &Of::fine, leaf, kSwitches},
-      {kLeaf, of_any, "SLOW LEAF", "Slow leaf", "leaf", kFar, &Of::fine, leaf, kSwitches},
-      {kLeafPair, of_found, "SLOW SPINE", kLeaves, "group-to-group path", "slow", &Of::fine, leaf_pair, kSwitches},
-      {kLeafPair, of_any, "SLOW SPINE", kLeaves, "leaf-to-leaf path", "slow", &Of::fine, leaf_pair, kSwitches},
-      {kRail, no_figure, "DEAD RAIL", "Dead rail", "rail", "dead", &Of::fine, rail, kSwitches},
-      {kRail, of_any, "SLOW RAIL", "Slow rail", "rail", "slow", &Of::fine, rail, kSwitches},
-      {kDevice, of_one<DeviceKind::kNic>, "SLOW NIC", "Slow NIC", "NIC", "slow", &Of::fine, device, kDevices},
-      {kDevice, of_one<DeviceKind::kGpu>, "SLOW GPU", "Slow GPU", "GPU", "slow", &Of::fine, device, kDevices},
-      {kDevice, of_one<DeviceKind::kSwitchPort>, "SLOW PORT", "Slow switch port", "switch port", "slow", &Of::fine,
-       device, kDevices},
-      {kDevice, of_any, "SLOW DEVICE", "Slow device", "device", "slow", &Of::fine, device, kDevices},
-      {kPair, of_any, "SLOW PATH", "Slow path", "path", "slow", &Of::fine, path, kPathNext},
-      {kDeadPair, of_any, "DEAD PATH", "Dead path", "path", "dead", &Of::fine, dead_path, kPairAgain | kPing},
-      {kUndecided, of_any, "CANNOT TELL", "", "", "", &Of::suspect, undecided, kSweepAgain},
-  });
-}
-constexpr auto kKinds = make_kinds();
-/// Findings with these are never reported as one: their sentences name groups or devices.
-constexpr auto kNeverFolded =
-    std::to_array<Blame>({Blame::kAll, Blame::kCutOff, Blame::kLeaf, Blame::kLeafPair, Blame::kDevice});
+namespace {
 
 /// The sentence on findings that differ at most in their rails.
 Text sentence_of_one(const Sweep& sweep, const Verdict& verdict, const Alike& alike, const Text& over) {
   const Finding& worst = *alike.front();
-  return kind_of(sweep, verdict, worst).text({sweep, verdict, worst, over, static_cast<std::int64_t>(alike.size())});
+  return form_of(sweep, verdict, worst).text({sweep, verdict, worst, over, static_cast<std::int64_t>(alike.size())});
 }
 
 /// The sentence on findings on several hosts or paths, each with its rails unless these are the same for all:
@@ -454,39 +428,37 @@ Text sentence_of_several(const Sweep& sweep, const Verdict& verdict, const Alike
   for (const auto& [rails, findings] : by_rails)
     subjects.push_back(subject_of(sweep, findings) + (by_rails.size() > 1 ? rails : ""));
   const Text who = fmt::format("{}", fmt::join(subjects, "; "));
-  if (worst.blame == Blame::kUndecided)
+  if (is_open(worst))
     return fmt::format("{}{}, and the readings cannot tell which hosts or paths are to blame: {}",
                        has_no_figure(worst) ? "nothing could be measured" : "bandwidth is low", over, who);
-  const FindingKind& kind = kind_of(sweep, verdict, worst);
+  const FindingKind& kind = kind_of(worst);
+  const FindingForm& form = form_of(sweep, verdict, worst);
   const Text both = is_path(worst) ? ", both ways" : "";
   const Text one = is_path(worst) ? "" : ", " + directions(worst.direction);
-  return fmt::format(
-      "{}{}{}: {}{}",
-      counted_being(kind.blame == Blame::kNic ? alike.size() : by_hosts.size(), kind.noun, kind.adjective), over,
-      worst.direction == Direction::kBoth ? both : one, who,
-      kind.blame == Blame::kTransient ? "; " + sentence_of_one(sweep, verdict, {&worst}, over) : "");
+  return fmt::format("{}{}{}: {}{}",
+                     counted_being(kind.is(kCountsRails) ? alike.size() : by_hosts.size(), form.noun, form.adjective),
+                     over, worst.direction == Direction::kBoth ? both : one, who,
+                     kind.is(kComesAndGoes) ? "; " + sentence_of_one(sweep, verdict, {&worst}, over) : "");
 }
 
 }  // namespace
 
-std::span<const FindingKind> finding_kinds() { return kKinds; }
-
-const FindingKind& kind_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  return *std::ranges::find_if(kKinds, [&](const FindingKind& kind) {
-    return kind.blame == finding.blame && kind.has_form({sweep, verdict, finding, ""});
+const FindingForm& form_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
+  return *std::ranges::find_if(kind_of(finding).forms, [&](const FindingForm& form) {
+    return form.applies({sweep, verdict, finding, ""});
   });
 }
 
 bool is_alike(const Sweep& sweep, const Verdict& verdict, const Finding& worst, const Finding& finding) {
-  if (std::ranges::count(kNeverFolded, worst.blame) > 0) return false;
-  if (&kind_of(sweep, verdict, worst) != &kind_of(sweep, verdict, finding)) return false;
-  const bool is_open = worst.blame == Blame::kUndecided;
-  if (is_open && has_no_figure(worst) != has_no_figure(finding)) return false;
+  if (is(worst, kStandsAlone)) return false;
+  if (&form_of(sweep, verdict, worst) != &form_of(sweep, verdict, finding)) return false;
+  if (is_open(worst) && has_no_figure(worst) != has_no_figure(finding)) return false;
   const auto said_of = [&](const Finding& each) { return sentence_of_one(sweep, verdict, {&each}, ""); };
   if (worst.other_rail >= 0 || finding.other_rail >= 0) return false;
   if (worst.hosts == finding.hosts && said_of(worst) != said_of(finding)) return false;
   const bool has_reason = finding.reason.empty() || finding.reason == worst.reason;
-  return is_open || (worst.direction == finding.direction && has_reason && 2 * (1 - finding.ratio) >= 1 - worst.ratio);
+  return is_open(worst) ||
+         (worst.direction == finding.direction && has_reason && 2 * deficit_of(finding) >= deficit_of(worst));
 }
 
 std::string sentence(const Sweep& sweep, const Verdict& verdict, const Alike& alike) {

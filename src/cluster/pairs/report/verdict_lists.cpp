@@ -43,26 +43,24 @@ std::size_t place_of(List list) {
   return at(found - kLists.begin());
 }
 
-bool has_blame(const Verdict& verdict, Blame blame) {
-  return std::ranges::any_of(verdict.findings, [&](const Finding& finding) { return finding.blame == blame; });
-}
-
 /// Whether only the path between two hosts may be to blame.
 bool is_suspect_path(const Finding& finding) {
-  return finding.blame == Blame::kUndecided && is_path(finding) && finding.fine_hosts[0] && finding.fine_hosts[1];
+  return is_open(finding) && is_path(finding) && finding.fine_hosts[0] && finding.fine_hosts[1];
 }
 
-/// What findings of a kind are on, as far as `said` hosts are not the whole of it: hosts, paths, NICs and so on.
-std::size_t number_of(const Sweep& sweep, const Verdict& verdict, const FindingKind& kind,
+/// What findings of a form are on, as far as `said` hosts are not the whole of it: hosts, paths, NICs and so on.
+std::size_t number_of(const Sweep& sweep, const Verdict& verdict, const FindingForm& form,
                       std::set<std::int32_t>& said) {
-  const bool of_hosts = kind.hosts != &HostLists::fine;
+  const bool of_hosts = form.hosts != &HostLists::fine;
   const std::set<std::int32_t> before = said;
   std::set<std::tuple<std::vector<std::int32_t>, std::int32_t, std::int32_t, std::int32_t>> things;
   for (const Finding& finding : verdict.findings) {
-    if (&kind_of(sweep, verdict, finding) != &kind) continue;
-    const std::int32_t rail = kind.blame == Blame::kRail || kind.blame == Blame::kNic ? finding.rail : -1;
-    const std::vector<std::int32_t>& which = kind.blame == Blame::kDevice ? finding.devices : finding.hosts;
-    if (!of_hosts) things.emplace(sorted_unique(which), finding.leaf, finding.other_leaf, rail);
+    if (&form_of(sweep, verdict, finding) != &form) continue;
+    const FindingKind& kind = kind_of(finding);
+    const std::int32_t rail = kind.is(kCountsRails) ? finding.rail : -1;
+    const std::vector<std::int32_t>& which = kind.is(kOverDevices) ? finding.devices : finding.hosts;
+    if (!of_hosts || finding.hosts.empty())
+      things.emplace(sorted_unique(which), finding.leaf, finding.other_leaf, rail);
     for (const std::int32_t host : finding.hosts) {
       if (!of_hosts || before.contains(host)) continue;
       things.emplace(std::vector{host}, -1, -1, rail);
@@ -107,7 +105,7 @@ std::string pair_line(const Sweep& sweep, std::int32_t host, std::int32_t other,
 
 /// The line for scripts on a finding that is no host; empty: its hosts have a list. Found groups have no names.
 std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding& finding) {
-  const std::string_view title = kind_of(sweep, verdict, finding).title;
+  const std::string_view title = form_of(sweep, verdict, finding).title;
   if (title.empty()) return "";
   if (is_path(finding)) return pair_line(sweep, finding.hosts[0], finding.hosts[1], title);
   std::vector<std::string> names;
@@ -116,7 +114,7 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
     const Group& group = leaf_at(verdict, leaf);
     names.push_back(verdict.groupings[0].is_given ? listed_name(group.name) : hosts_text(sweep, group.hosts));
   }
-  if (finding.blame == Blame::kRail) names.push_back(listed_name(sweep.rails.at(at(finding.rail))));
+  if (finding.rail >= 0) names.push_back(listed_name(sweep.rails.at(at(finding.rail))));
   for (const std::int32_t place : finding.devices) names.push_back(listed_name(sweep.devices.at(at(place)).id));
   return fmt::format("{}: {}\n", title, fmt::join(names, " "));
 }
@@ -124,7 +122,10 @@ std::string path_line(const Sweep& sweep, const Verdict& verdict, const Finding&
 }  // namespace
 
 HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
-  const std::size_t ordinary = place_of(has_blame(verdict, Blame::kAll) ? &HostLists::slow : &HostLists::fine);
+  std::size_t ordinary = place_of(&HostLists::fine);
+  for (const Finding& finding : verdict.findings) {
+    if (is_of_all(finding)) ordinary = std::min(ordinary, place_of(form_of(sweep, verdict, finding).hosts));
+  }
   std::vector<std::size_t> places(sweep.hosts.size(), ordinary);
   const auto put = [&](std::int32_t host, List list) {
     std::size_t& place = places[at(host)];
@@ -133,8 +134,8 @@ HostLists host_lists(const Sweep& sweep, const Verdict& verdict) {
   for (const std::int32_t host : verdict.not_judged) put(host, &HostLists::not_judged);
   for (const Finding& finding : verdict.findings) {
     for (std::size_t i = 0; i < finding.hosts.size(); ++i) {
-      const bool is_cleared = finding.blame == Blame::kUndecided && is_path(finding) && finding.fine_hosts.at(i);
-      put(finding.hosts[i], is_cleared ? &HostLists::fine : kind_of(sweep, verdict, finding).hosts);
+      const bool is_cleared = is_open(finding) && is_path(finding) && finding.fine_hosts.at(i);
+      put(finding.hosts[i], is_cleared ? &HostLists::fine : form_of(sweep, verdict, finding).hosts);
     }
   }
   if (verdict.kinds && !verdict.kinds->both_suffice) {
@@ -160,13 +161,13 @@ bool has_host(const Group& group, std::int32_t host) {
 
 bool is_of_slow_leaf(const Verdict& verdict, std::int32_t host, std::int32_t other) {
   return std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
-    return finding.blame == Blame::kLeaf && crosses(leaf_at(verdict, finding.leaf), host, other);
+    return is_of_leaf(finding) && crosses(leaf_at(verdict, finding.leaf), host, other);
   });
 }
 
-std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict) {
-  std::set<std::pair<std::int32_t, std::int32_t>> named;
-  std::vector<std::pair<std::int32_t, std::int32_t>> paths;
+std::vector<HostPair> suspect_paths(const Verdict& verdict) {
+  std::set<HostPair> named;
+  std::vector<HostPair> paths;
   for (const Finding& finding : verdict.findings) {
     if (!is_path(finding)) continue;
     const bool is_new = named.insert(std::minmax(finding.hosts[0], finding.hosts[1])).second;
@@ -183,21 +184,20 @@ std::string headline(const Sweep& sweep, const Verdict& verdict) {
   const HostLists lists = host_lists(sweep, verdict);
   std::vector<std::string> parts;
   const auto add = [&](std::size_t number, std::string_view noun, std::string_view adjective) {
-    if (number > 0) parts.push_back(counted_being(number, noun, adjective));
+    if (number > 0 && !adjective.empty())
+      parts.push_back(noun.empty() ? std::string(adjective) : counted_being(number, noun, adjective));
   };
   if (verdict.kinds && !verdict.kinds->both_suffice) parts.emplace_back("there are two kinds of hosts");
-  if (has_blame(verdict, Blame::kAll)) parts.emplace_back("everything is slower than expected");
   std::set<std::int32_t> said;
-  for (const FindingKind& kind : finding_kinds()) {
-    if (!kind.noun.empty()) add(number_of(sweep, verdict, kind, said), kind.noun, kind.adjective);
+  for (const FindingKind& kind : kFindingKinds) {
+    for (const FindingForm& form : kind.forms) add(number_of(sweep, verdict, form, said), form.noun, form.adjective);
   }
   add(verdict.open_leaves.size(), "leaf", "suspect");
   add(lists.suspect.size(), "host", "suspect");
   add(suspect_paths(verdict).size(), "path", "suspect");
   const auto is_suspect = [&](std::int32_t host) { return lists.marks[at(host)] == kSuspectMark; };
   const auto more = std::ranges::count_if(verdict.findings, [&](const Finding& finding) {
-    return finding.blame == Blame::kUndecided && !is_suspect_path(finding) &&
-           std::ranges::none_of(finding.hosts, is_suspect);
+    return is_open(finding) && !is_suspect_path(finding) && std::ranges::none_of(finding.hosts, is_suspect);
   });
   add(at(more), "more finding", "undecided");
   if (parts.empty())
@@ -224,7 +224,7 @@ std::string blamed_lines(const Sweep& sweep, const Verdict& verdict) {
 std::string verdict_lines(const Sweep& sweep, const Verdict& verdict) {
   constexpr std::size_t kMostPaths = 50;
   std::string text = blamed_lines(sweep, verdict);
-  const std::vector<std::pair<std::int32_t, std::int32_t>> paths = suspect_paths(verdict);
+  const std::vector<HostPair> paths = suspect_paths(verdict);
   const std::size_t shown = std::min(paths.size(), kMostPaths);
   for (std::size_t i = 0; i < shown; ++i) text += pair_line(sweep, paths[i].first, paths[i].second, "Suspect path");
   if (paths.size() > shown)

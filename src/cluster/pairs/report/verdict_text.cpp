@@ -77,12 +77,11 @@ std::string line(std::string_view label, std::string_view text) { return fmt::fo
 
 /// The leaf with a finding of its own that another finding is on: a host of it or one of its paths is slow or unsteady.
 const Finding* slow_leaf_of(const Verdict& verdict, const Finding& finding) {
-  const bool is_other = finding.blame == Blame::kWrongData || finding.blame == Blame::kDevice ||
-                        (finding.blame == Blame::kUndecided && !is_path(finding));
-  if (is_other || has_no_figure(finding)) return nullptr;
+  if (!has_deficit(finding) || has_no_figure(finding) || is(finding, kOverDevices)) return nullptr;
+  if (is_open(finding) && !is_path(finding)) return nullptr;
   const auto found = std::ranges::find_if(verdict.findings, [&](const Finding& leaf) {
     const auto has = [&](std::int32_t host) { return has_host(leaf_at(verdict, leaf.leaf), host); };
-    return leaf.blame == Blame::kLeaf && std::ranges::any_of(finding.hosts, has);
+    return is_of_leaf(leaf) && std::ranges::any_of(finding.hosts, has);
   });
   return found == verdict.findings.end() ? nullptr : &*found;
 }
@@ -111,7 +110,7 @@ std::string within_text(const Sweep& sweep, const Verdict& verdict, const Findin
   std::vector<std::string> texts;
   for (const Alike& each : items_of_leaf(sweep, verdict, &leaf, true))
     texts.push_back(fmt::format("{}; {}", sentence(sweep, verdict, each), extent(sweep, each)));
-  std::set<std::pair<std::int32_t, std::int32_t>> suspects;
+  std::set<HostPair> suspects;
   for (const FollowUp& each : verdict.follow_ups) {
     if (each.other >= 0 && crosses(leaf_at(verdict, leaf.leaf), each.host, each.other))
       suspects.insert(std::minmax(each.host, each.other));
@@ -125,12 +124,12 @@ std::string within_text(const Sweep& sweep, const Verdict& verdict, const Findin
 std::string item_text(const Sweep& sweep, const Verdict& verdict, const Alike& alike, const HostLists& lists,
                       const VerdictStyle& style) {
   const Finding& worst = *alike.front();
-  const std::string tag = fmt::format("{:<11}", kind_of(sweep, verdict, worst).tag);
-  std::string text = fmt::format("\n{}  {}\n", painted(tag, worst.blame == Blame::kUndecided ? kDoubtful : kBad, style),
+  const std::string tag = fmt::format("{:<11}", form_of(sweep, verdict, worst).tag);
+  std::string text = fmt::format("\n{}  {}\n", painted(tag, is_open(worst) ? kDoubtful : kBad, style),
                                  sentence(sweep, verdict, alike));
   text += line("how bad", extent(sweep, alike));
   if (!worst.reason.empty()) text += line("reason", printable(worst.reason));
-  if (worst.blame == Blame::kLeaf && !style.all) text += within_text(sweep, verdict, worst);
+  if (is_of_leaf(worst) && !style.all) text += within_text(sweep, verdict, worst);
   text += line("rests on", (alike.size() == 1 ? "" : "of the worst: ") + evidence(worst));
   text += line("how sure", certainty(worst));
   if (const std::string open = open_follow_up(sweep, verdict, worst); !open.empty()) text += line("to settle", open);
@@ -165,8 +164,8 @@ double explained_share(const Verdict& verdict, const std::array<std::int32_t, 2>
   double share = is_of_slow_leaf(verdict, path[0], path[1]) ? 0 : 1;
   for (const Finding& finding : verdict.findings) {
     const auto named = std::ranges::count(finding.hosts, path[0]) + std::ranges::count(finding.hosts, path[1]);
-    const bool of_path = finding.hosts.size() > 1 && finding.blame != Blame::kDevice;
-    if ((finding.hosts.empty() && finding.blame != Blame::kLeaf) || (of_path && named == 2)) return 0;
+    const bool of_path = finding.hosts.size() > 1 && !is(finding, kOverDevices);
+    if ((finding.hosts.empty() && !is_of_leaf(finding)) || (of_path && named == 2)) return 0;
     if (!of_path && named > 0) share = std::min(share, finding.ratio);
   }
   return share;
@@ -356,7 +355,7 @@ std::string question_text(const Sweep& sweep, const std::vector<const FollowUp*>
 
 /// Questions about paths come first. Those on the same hosts are one, and a slow leaf explains those of its paths.
 std::string questions_text(const Sweep& sweep, const Verdict& verdict, bool all) {
-  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> known;
+  std::map<HostPair, std::size_t> known;
   std::vector<std::vector<const FollowUp*>> questions;
   for (const FollowUp& each : verdict.follow_ups) {
     if (!all && each.other >= 0 && is_of_slow_leaf(verdict, each.host, each.other)) continue;
@@ -394,8 +393,7 @@ std::string verdict_text(const Sweep& sweep, const Verdict& verdict, const Verdi
   parts.push_back({measured_text(sweep, verdict, settings.tolerance, style.all), 4});
   parts.push_back({notes_text(verdict), 1});
   parts.push_back({questions_text(sweep, verdict, style.all), 3});
-  const auto faults =
-      std::ranges::count_if(items, [](const Alike& item) { return item.front()->blame != Blame::kUndecided; });
+  const auto faults = std::ranges::count_if(items, [](const Alike& item) { return !is_open(*item.front()); });
   const std::size_t most = style.all ? lines_of(parts) : faults < 2 ? kMostLinesOfOne : kMostLines;
   const std::string text = fitted(std::move(parts), most, items.size());
   return style.map ? text + "\n" + sweep_map(sweep, verdict, style.colour) : text;

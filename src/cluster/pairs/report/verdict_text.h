@@ -1,5 +1,5 @@
-// A verdict in words for people, and in lists for scripts. The table of kinds of findings, from which follow headings,
-// sentences, lists and advice, is in finding_words.cpp.
+// A verdict in words for people, and in lists for scripts. Headings, sentences, lists and advice follow from the table
+// of finding_kinds.h.
 #pragma once
 
 #include <array>
@@ -38,51 +38,10 @@ struct VerdictStyle {
 /// The verdict in one sentence: `1 host is slow, 1 path is suspect; 63 of 64 hosts are fine`.
 [[nodiscard]] std::string headline(const Sweep& sweep, const Verdict& verdict);
 
-/// The verdict by host. Every host of the sweep is in exactly one list, in natural order (see comes_before). A host
-/// with several findings is in the first list that applies.
-struct HostLists {
-  std::vector<std::string> dead;        ///< nothing can be measured with it
-  std::vector<std::string> cut_off;     ///< works with some hosts, and not with the rest
-  std::vector<std::string> wrong_data;  ///< its data arrive wrong
-  std::vector<std::string> slow;        ///< the host, or one of its NICs
-  std::vector<std::string> unsteady;    ///< slow now and then
-  std::vector<std::string> suspect;     ///< it, another host or the path between them; more readings would tell
-  std::vector<std::string> not_judged;
-  std::vector<std::string> fine;  ///< a path between two of them may be slow nonetheless
-  std::string marks;              ///< by place in Sweep::hosts, as in HeatLayout
-};
 [[nodiscard]] HostLists host_lists(const Sweep& sweep, const Verdict& verdict);
 
-struct Told;
-
-/// What to do next about a finding: bits of FindingKind::next, in the order of the commands.
-enum Next : std::uint8_t {
-  kUptime = 1,       ///< does the host answer?
-  kSweepAgain = 2,   ///< its hosts with healthy ones, one pair at a time
-  kPairAgain = 4,    ///< its two hosts
-  kWithHealthy = 8,  ///< its host with one healthy host
-  kHostPorts = 16,   ///< state and error counters of the host
-  kDevices = 32,
-  kSwitches = 64,
-  kPing = 128  ///< from one host to the other
-};
-
-/// A kind of finding: all that differs from other kinds.
-struct FindingKind {
-  Blame blame;
-  bool (*has_form)(const Told&);  ///< whether a finding with this blame is of the kind, and of none before it
-  std::string_view tag;           ///< in capitals before the sentence
-  std::string_view title;         ///< of its line for scripts, such as `Slow path`; empty: a list of hosts says it
-  std::string_view noun;          ///< with `adjective`, for the headline: `host`, `slow`; empty: it says so otherwise
-  std::string_view adjective;
-  std::vector<std::string> HostLists::*hosts;  ///< the list that its hosts belong to
-  std::string (*text)(const Told&);            ///< the sentence
-  int next;                                    ///< bits of Next
-};
-
-/// All kinds in the order of the headline.
-[[nodiscard]] std::span<const FindingKind> finding_kinds();
-[[nodiscard]] const FindingKind& kind_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
+/// How a finding is reported.
+[[nodiscard]] const FindingForm& form_of(const Sweep& sweep, const Verdict& verdict, const Finding& finding);
 
 /// `2 hosts are slow`.
 [[nodiscard]] std::string counted_being(std::size_t number, std::string_view noun, std::string_view adjective);
@@ -176,7 +135,7 @@ template <typename Thing, typename Place>
 
 /// Paths that may be slow, as more readings would tell, and that no finding names, nor a slow leaf explains: pairs of
 /// places in Sweep::hosts, each once.
-[[nodiscard]] std::vector<std::pair<std::int32_t, std::int32_t>> suspect_paths(const Verdict& verdict);
+[[nodiscard]] std::vector<HostPair> suspect_paths(const Verdict& verdict);
 
 /// A sweep as a picture of characters (common/core/heat_map.h): a line for each receiving host, a column for each
 /// sending host, in the order and with the blocks and marks of map_layout. A cell is the rate as a share of the usual
