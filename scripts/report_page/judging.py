@@ -24,7 +24,7 @@ OF_VERDICTS = b'"slow_links"'
 @dataclass
 class Finding:
     number: int  # on the map, from 1
-    blame: str  # as in Blame of src/cluster/pairs/verdict.h
+    blame: str  # as in Blame of src/cluster/pairs/finding_kinds.h
     direction: str  # both, sends or receives
     hosts: list  # names
     rail: str | None
