@@ -1,0 +1,78 @@
+#include "cluster/preflight/preflight.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/preflight/host_view.h"
+#include "cluster/preflight/overview.h"
+#include "common/engine/describe.h"
+#include "common/engine/engine.h"
+#include "common/engine/setup.h"
+#include "common/host/checks/checks.h"
+#include "common/programs/run_program.h"
+#include "common/ranks/team.h"
+#include "common/record/packing.h"
+
+namespace fabricbench::cluster {
+namespace {
+
+/// The first process of each host: a host is examined once.
+ActiveProcesses first_of_each_host(const mpi::Communicator& job) {
+  const ProcessLocation location = locate_processes(job);
+  ActiveProcesses active;
+  active.communicator = job.split(location.local_process == 0 ? std::optional(0) : std::nullopt);
+  return active;
+}
+
+class PreflightWork final : public Work {
+ public:
+  explicit PreflightWork(Job& job) : Work(job, first_of_each_host(job.world)) {}
+
+  void set_up(Outputs& outputs) override {
+    outputs_ = &outputs;
+    location_ = locate_processes(world());
+    outputs = open_outputs(world(), RowKind::kPreflight, job().options, job().make_judges);
+  }
+
+  [[nodiscard]] Context make_context() override {
+    const Team team(world(), "");
+    Context context = context_of(world(), job(), job().options, location_);
+    context.row_kind = RowKind::kPreflight;
+    context.backend = "host";
+    context.backend_reason = "nothing is sent";
+    context.ranks = describe_processes(team, location_);
+    context.groups = describe_groups(context.ranks);
+    return context;
+  }
+
+  [[nodiscard]] Ending measure(const Context& /*context*/) override {
+    heartbeat().enter(Phase::kMeasure);
+    const host::HostReport own = host::examine(*view_of_this_host());
+    heartbeat().enter(Phase::kReport);
+    Overview overview;
+    for (const std::string& packed : world().gather(record::pack(own))) {
+      overview.add(record::unpack<host::HostReport>(packed));
+    }
+    return world().is_root() ? overview.tell(*outputs_) : Ending();
+  }
+
+ private:
+  [[nodiscard]] Heartbeat& heartbeat() const { return job().watchdog.heartbeat(); }
+
+  Outputs* outputs_ = nullptr;
+  ProcessLocation location_;
+};
+
+}  // namespace
+
+int run_preflight(const Program& program, int argc, char** argv) {
+  return run(
+      program, [](Job& job) { return std::make_unique<PreflightWork>(job); }, make_judges, argc, argv);
+}
+
+}  // namespace fabricbench::cluster

@@ -1,0 +1,91 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/core/names.h"
+#include "common/core/plain_text.h"
+#include "common/core/wording.h"
+#include "common/record/preflight.h"
+#include "common/report/banner.h"
+#include "common/report/output_file.h"
+#include "common/report/sink.h"
+
+namespace fabricbench {
+namespace {
+
+constexpr std::string_view kIndent = "      ";
+
+/// A sentence in lines that begin below the first one.
+std::string paragraph(std::string_view begin, const std::string& text) {
+  constexpr std::size_t kWidth = 104;
+  return fmt::format("{}{}\n", begin, fmt::join(wrapped(printable(text), kWidth), fmt::format("\n{}", kIndent)));
+}
+
+std::string text_of(const PreflightFinding& finding) {
+  const host::CheckFinding& what = finding.what;
+  constexpr std::string_view kLevels[] = {"note  ", "WARN  ", "FAIL  "};
+  std::string first =
+      fmt::format("{}{}{}: {}", finding.hosts, what.device.empty() ? "" : ", ", what.device, what.measured);
+  first += fmt::format("; expected {}", what.expected);
+  if (!what.expected_by.empty()) first += fmt::format(" ({})", what.expected_by);
+  std::string text = paragraph(kLevels[static_cast<std::size_t>(what.level)], first);
+  text += paragraph(kIndent, fmt::format("Effect: {}.", what.consequence));
+  if (!what.next.empty()) text += paragraph(kIndent, fmt::format("Next: {}", what.next));
+  return text;
+}
+
+/// Findings as they come; what could not be seen by check, and what is well in one line at the end.
+class PreflightTable final : public Table {
+ public:
+  using Table::Table;
+
+  void begin(const Context& context) override {
+    context_ = context;
+    if (context.options.output.quiet) return;
+    output_.write(fmt::format("{}# Hosts: {}\n{}#\n", starting_lines(context), context.hosts, notice_lines(context)));
+  }
+
+  void record(const AnyRecord& record) override {
+    if (const auto* finding = record.as<PreflightFinding>()) {
+      output_.write(text_of(*finding));
+    } else if (const auto* unseen = record.as<PreflightUnseen>()) {
+      output_.write(paragraph(unseen->is_required ? "????  " : "?     ",
+                              fmt::format("{}: could not check {}: {} {}", unseen->hosts, unseen->check,
+                                          unseen->what.source, unseen->what.reason)));
+    } else if (const auto* check = record.as<PreflightCheck>()) {
+      count(*check);
+    }
+  }
+
+  void end(const Ending& ending) override {
+    std::string text;
+    if (!ok_.empty()) text += paragraph("ok    ", fmt::format("on every host that has it: {}", fmt::join(ok_, ", ")));
+    if (!absent_.empty()) text += paragraph("-     ", fmt::format("on no host: {}", fmt::join(absent_, ", ")));
+    if (!context_.options.output.quiet) text += fmt::format("#\n# {}\n", ending.reason);
+    output_.write(text);
+  }
+
+ private:
+  void count(const PreflightCheck& check) {
+    if (check.finding_hosts > 0 || check.unchecked_hosts > 0) return;
+    (check.ok_hosts > 0 ? ok_ : absent_).push_back(check.check);
+  }
+
+  std::vector<std::string> ok_;
+  std::vector<std::string> absent_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_preflight_table(OutputFile output) {
+  return std::make_unique<PreflightTable>(std::move(output));
+}
+
+}  // namespace fabricbench
