@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,6 +49,12 @@ std::size_t place_of(const std::string& check) {
 /// `firmware of RDMA adapters (MT_0000000838)`; what is compared by the device's own name needs no other.
 std::string title_of(const Compared& compared, const std::string& among, const std::string& device) {
   return among.empty() || among == device ? std::string(compared.title) : fmt::format("{} ({})", compared.title, among);
+}
+
+/// Devices in a line: the first ones, and how many more.
+std::string listed(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 8;
+  return fmt::format("{}", fmt::join(shortened(std::move(names), kMost, "more"), ", "));
 }
 
 std::int64_t size_of(const auto& list) { return static_cast<std::int64_t>(list.size()); }
@@ -149,7 +156,7 @@ void Overview::name_minority(const Question& question, const Population& populat
     std::map<std::size_t, std::vector<std::string>> devices;
     for (const auto& [number, device] : places) devices[number].push_back(device);
     std::map<std::string, Hosts> by_devices;
-    for (const auto& [number, names] : devices) by_devices[fmt::format("{}", fmt::join(names, ", "))].push_back(number);
+    for (const auto& [number, names] : devices) by_devices[listed(names)].push_back(number);
     for (const auto& [names, hosts] : by_devices) {
       found.push_back(finding(question.check, hosts,
                               {.level = compared.level,
@@ -172,8 +179,9 @@ std::vector<PreflightCheck> Overview::checks() const {
   return checks;
 }
 
-std::vector<PreflightFinding> Overview::findings() const {
-  std::vector<PreflightFinding> found;
+/// What hosts have found themselves: one line for the devices of the same hosts that have the same fault.
+std::vector<PreflightFinding> Overview::own_findings() const {
+  std::map<std::tuple<std::string, Hosts, CheckFinding>, std::vector<std::string>> devices;
   for (const auto& [each, hosts] : findings_) {
     CheckFinding what = each.second;
     if (what.only_between_hosts && names_.size() == 1) what.level = CheckLevel::kNote;
@@ -181,8 +189,20 @@ std::vector<PreflightFinding> Overview::findings() const {
       what.level = CheckLevel::kNote;
       what.expected += "; it is so on all hosts, perhaps by design";
     }
-    found.push_back(finding(each.first, hosts, std::move(what)));
+    const std::string device = std::exchange(what.device, "");
+    devices[{each.first, hosts, std::move(what)}].push_back(device);
   }
+  std::vector<PreflightFinding> found;
+  for (const auto& [each, names] : devices) {
+    const auto& [check, hosts, what] = each;
+    found.push_back(finding(check, hosts, what));
+    found.back().what.device = listed(names);
+  }
+  return found;
+}
+
+std::vector<PreflightFinding> Overview::findings() const {
+  std::vector<PreflightFinding> found = own_findings();
   for (const auto& [question, population] : facts_) {
     const Compared* const compared = find_compared(question.check, question.key);
     if (compared == nullptr) continue;
@@ -195,10 +215,19 @@ std::vector<PreflightFinding> Overview::findings() const {
 }
 
 std::vector<PreflightUnseen> Overview::unseen() const {
+  std::map<std::tuple<std::string, Hosts, std::string>, std::vector<std::string>> sources;
+  for (const auto& [each, hosts] : unseen_)
+    sources[{each.first, hosts, each.second.reason}].push_back(each.second.source);
   std::vector<PreflightUnseen> all;
-  for (const auto& [each, hosts] : unseen_) {
-    const Check* const check = find_check(each.first);
-    all.push_back({each.first, folded(hosts), size_of(hosts), check != nullptr && check->is_required, each.second});
+  for (const auto& [each, names] : sources) {
+    const auto& [name, hosts, reason] = each;
+    const Check* const check = find_check(name);
+    all.push_back({name,
+                   folded(hosts),
+                   size_of(hosts),
+                   check != nullptr && check->is_required,
+                   size_of(names),
+                   {names.front(), reason}});
   }
   std::stable_sort(all.begin(), all.end(), [](const PreflightUnseen& a, const PreflightUnseen& b) {
     return std::pair(!a.is_required, place_of(a.check)) < std::pair(!b.is_required, place_of(b.check));

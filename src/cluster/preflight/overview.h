@@ -46,6 +46,7 @@ class Overview {
                             const Question&) = default;  // NOLINT(modernize-use-nullptr): it takes <=> for a pointer
   };
 
+  [[nodiscard]] std::vector<PreflightFinding> own_findings() const;
   [[nodiscard]] std::string folded(const Hosts& hosts) const;
   [[nodiscard]] PreflightFinding finding(const std::string& check, const Hosts& hosts, host::CheckFinding what) const;
   void compare(const Question& question, const Population& population, std::vector<PreflightFinding>& found) const;

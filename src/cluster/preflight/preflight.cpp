@@ -15,6 +15,7 @@
 #include "common/engine/setup.h"
 #include "common/host/checks/checks.h"
 #include "common/programs/run_program.h"
+#include "common/ranks/agreement.h"
 #include "common/ranks/team.h"
 #include "common/record/packing.h"
 
@@ -36,6 +37,8 @@ class PreflightWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     location_ = locate_processes(world());
+    const std::string& folder = job().options.recorded_hosts;
+    if (!folder.empty()) recorded_ = on_first_process(world(), [&] { return examine_recorded_hosts(folder); });
     outputs = open_outputs(world(), RowKind::kPreflight, job().options, job().make_judges);
   }
 
@@ -43,6 +46,7 @@ class PreflightWork final : public Work {
     const Team team(world(), "");
     Context context = context_of(world(), job(), job().options, location_);
     context.row_kind = RowKind::kPreflight;
+    if (!recorded_.empty()) context.hosts = static_cast<int>(recorded_.size());
     context.backend = "host";
     context.backend_reason = "nothing is sent";
     context.ranks = describe_processes(team, location_);
@@ -52,19 +56,25 @@ class PreflightWork final : public Work {
 
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
     heartbeat().enter(Phase::kMeasure);
-    const host::HostReport own = host::examine(*view_of_this_host());
+    for (const host::HostReport& report : recorded_) overview_.add(report);
+    if (job().options.recorded_hosts.empty()) gather_reports();
     heartbeat().enter(Phase::kReport);
-    Overview overview;
-    for (const std::string& packed : world().gather(record::pack(own))) {
-      overview.add(record::unpack<host::HostReport>(packed));
-    }
-    return world().is_root() ? overview.tell(*outputs_) : Ending();
+    return world().is_root() ? overview_.tell(*outputs_) : Ending();
   }
 
  private:
+  void gather_reports() {
+    const host::HostReport own = host::examine(*view_of_this_host());
+    for (const std::string& packed : world().gather(record::pack(own))) {
+      overview_.add(record::unpack<host::HostReport>(packed));
+    }
+  }
+
   [[nodiscard]] Heartbeat& heartbeat() const { return job().watchdog.heartbeat(); }
 
   Outputs* outputs_ = nullptr;
+  std::vector<host::HostReport> recorded_;  // on the first process
+  Overview overview_;                       // the same
   ProcessLocation location_;
 };
 

@@ -44,7 +44,8 @@ std::vector<Program> one_program_of_each_kind() {
           verbs_program("rdma_write_bw", "", {}),
           connection_program("rdma_cm_connect", ""),
           sweep_program("pairwise_bw", ""),
-          copy_program("gpu_copy_bw", "")};
+          copy_program("gpu_copy_bw", ""),
+          preflight_program("preflight", "")};
 }
 
 bool is_comparable(std::string_view key) {

@@ -31,9 +31,12 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet sockets();                                                            ///< --streams --interface
 [[nodiscard]] OptionSet sweep();                                                              ///< sweeps over pairs
 [[nodiscard]] OptionSet one_sided();                                                          ///< puts of NCCL
+[[nodiscard]] OptionSet recorded_hosts();                                                     ///< --recorded
 [[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
 [[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
-[[nodiscard]] OptionSet json();                                                               ///< --json --force
+[[nodiscard]] OptionSet json();                                                               ///< the next two
+[[nodiscard]] OptionSet json_file();                                                          ///< --json --force
+[[nodiscard]] OptionSet baselines();                                                          ///< --record --baseline
 [[nodiscard]] OptionSet expectation();                                                        ///< --expect --line-rate
 [[nodiscard]] OptionSet preset();                                                             ///< --preset --strict
 [[nodiscard]] OptionSet csv();                                                                ///< --csv

@@ -272,8 +272,8 @@ Program preflight_program(const std::string& name, const std::string& summary) {
           .summary = summary,
           .examples = {{name, "this host"},
                        {fmt::format("mpirun --hostfile hosts --map-by ppr:1:node {}", name), "all hosts of a list"},
-                       {fmt::format("srun --ntasks-per-node=1 {} --json preflight.jsonl", name), "an allocation"}},
-          .options = join({timeout(), json(), quiet()})};
+                       {fmt::format("{} --recorded trees", name), "copies of /sys and /proc of other hosts"}},
+          .options = join({recorded_hosts(), timeout(), json_file(), quiet()})};
 }
 
 Program copy_program(const std::string& name, const std::string& summary) {

@@ -32,7 +32,8 @@ struct PreflightUnseen {
   std::string hosts;
   std::int64_t host_count = 0;
   bool is_required = false;
-  host::UnseenSource what;
+  std::int64_t source_count = 0;
+  host::UnseenSource what;  ///< the first of them
 };
 
 template <typename Visitor, record::Of<PreflightCheck> Record>
@@ -72,7 +73,8 @@ void describe(Visitor& visitor, Record& unseen) {
   visitor("hosts", unseen.hosts, "a list such as `node[01-16]`");
   visitor("host_count", natural(unseen.host_count), "their number");
   visitor("required", unseen.is_required, "whether the exit status is 7 because of it");
-  visitor("source", null_if_none(what.source), "file, command or call that could not be read");
+  visitor("source_count", natural(unseen.source_count), "number of sources of one kind that could not be read");
+  visitor("source", null_if_none(what.source), "the first: a file, a command, a variable, a call");
   visitor("reason", what.reason, "why");
 }
 

@@ -28,11 +28,24 @@ std::string paragraph(std::string_view begin, const std::string& text) {
   return fmt::format("{}{}\n", begin, fmt::join(wrapped(printable(text), kWidth), fmt::format("\n{}", kIndent)));
 }
 
-std::string text_of(const PreflightFinding& finding) {
+/// `node[01-16]`, or `all 16 hosts`.
+std::string hosts_text(const std::string& hosts, std::int64_t count, std::int64_t all) {
+  return count == all && count > 1 ? fmt::format("all {} hosts", count) : hosts;
+}
+
+std::string text_of(const PreflightUnseen& unseen, std::int64_t hosts) {
+  std::string text = fmt::format("{}: could not check {}: {} {}", hosts_text(unseen.hosts, unseen.host_count, hosts),
+                                 unseen.check, unseen.what.source, unseen.what.reason);
+  if (unseen.source_count > 1) text += fmt::format(" (and {} more)", unseen.source_count - 1);
+  return paragraph(unseen.is_required ? "????  " : "?     ", text);
+}
+
+std::string text_of(const PreflightFinding& finding, std::int64_t hosts) {
   const host::CheckFinding& what = finding.what;
   constexpr std::string_view kLevels[] = {"note  ", "WARN  ", "FAIL  "};
-  std::string first =
-      fmt::format("{}{}{}: {}", finding.hosts, what.device.empty() ? "" : ", ", what.device, what.measured);
+  std::string first = hosts_text(finding.hosts, finding.host_count, hosts);
+  if (!what.device.empty()) first += fmt::format(", {}", what.device);
+  first += fmt::format(": {}", what.measured);
   first += fmt::format("; expected {}", what.expected);
   if (!what.expected_by.empty()) first += fmt::format(" ({})", what.expected_by);
   std::string text = paragraph(kLevels[static_cast<std::size_t>(what.level)], first);
@@ -54,11 +67,9 @@ class PreflightTable final : public Table {
 
   void record(const AnyRecord& record) override {
     if (const auto* finding = record.as<PreflightFinding>()) {
-      output_.write(text_of(*finding));
+      output_.write(text_of(*finding, context_.hosts));
     } else if (const auto* unseen = record.as<PreflightUnseen>()) {
-      output_.write(paragraph(unseen->is_required ? "????  " : "?     ",
-                              fmt::format("{}: could not check {}: {} {}", unseen->hosts, unseen->check,
-                                          unseen->what.source, unseen->what.reason)));
+      output_.write(text_of(*unseen, context_.hosts));
     } else if (const auto* check = record.as<PreflightCheck>()) {
       count(*check);
     }

@@ -20,7 +20,7 @@ std::string hardware_class(const View& view) {
 
 std::string name_of(const View& view) {
   Look look(view);
-  std::string name = "unknown";
+  std::string name = kUnknownHost;
   look.attempt([&] { name = look.text("system/host_name"); });
   return name;
 }

@@ -17,6 +17,8 @@ struct HostReport {
   std::vector<CheckResult> results;
 };
 
+inline constexpr const char* kUnknownHost = "unknown";
+
 /// Asks all checks. Does not throw NotSeen.
 [[nodiscard]] HostReport examine(const View& view);
 
