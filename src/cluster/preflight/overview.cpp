@@ -84,6 +84,19 @@ void Overview::add(const host::HostReport& report) {
   }
 }
 
+void Overview::add(const std::string& check, std::size_t hosts, std::vector<PreflightFinding> findings,
+                   std::vector<PreflightUnseen> unseen) {
+  PreflightCheck& counts = checks_[check];
+  counts.check = check;
+  for (const PreflightFinding& each : findings) counts.finding_hosts += each.host_count;
+  for (const PreflightUnseen& each : unseen) counts.unchecked_hosts += each.host_count;
+  counts.finding_hosts = std::min(counts.finding_hosts, static_cast<std::int64_t>(hosts));
+  counts.ok_hosts =
+      std::max<std::int64_t>(static_cast<std::int64_t>(hosts) - counts.finding_hosts - counts.unchecked_hosts, 0);
+  std::move(findings.begin(), findings.end(), std::back_inserter(between_hosts_));
+  std::move(unseen.begin(), unseen.end(), std::back_inserter(unseen_between_hosts_));
+}
+
 std::string Overview::folded(const Hosts& hosts) const {
   std::vector<std::string> names;
   names.reserve(hosts.size());
@@ -203,6 +216,7 @@ std::vector<PreflightFinding> Overview::own_findings() const {
 
 std::vector<PreflightFinding> Overview::findings() const {
   std::vector<PreflightFinding> found = own_findings();
+  found.insert(found.end(), between_hosts_.begin(), between_hosts_.end());
   for (const auto& [question, population] : facts_) {
     const Compared* const compared = find_compared(question.check, question.key);
     if (compared == nullptr) continue;
@@ -218,7 +232,7 @@ std::vector<PreflightUnseen> Overview::unseen() const {
   std::map<std::tuple<std::string, Hosts, std::string>, std::vector<std::string>> sources;
   for (const auto& [each, hosts] : unseen_)
     sources[{each.first, hosts, each.second.reason}].push_back(each.second.source);
-  std::vector<PreflightUnseen> all;
+  std::vector<PreflightUnseen> all = unseen_between_hosts_;
   for (const auto& [each, names] : sources) {
     const auto& [name, hosts, reason] = each;
     const Check* const check = find_check(name);

@@ -18,6 +18,9 @@ namespace fabricbench::cluster {
 class Overview {
  public:
   void add(const host::HostReport& report);
+  /// What a check between hosts has found, and could not do; `hosts` took part.
+  void add(const std::string& check, std::size_t hosts, std::vector<PreflightFinding> findings,
+           std::vector<PreflightUnseen> unseen);
 
   [[nodiscard]] std::size_t hosts() const { return names_.size(); }
   /// In the order of all_checks().
@@ -61,6 +64,8 @@ class Overview {
   std::map<std::pair<std::string, host::CheckFinding>, Hosts> findings_;
   std::map<std::pair<std::string, host::UnseenSource>, Hosts> unseen_;
   std::map<Question, Population> facts_;
+  std::vector<PreflightFinding> between_hosts_;
+  std::vector<PreflightUnseen> unseen_between_hosts_;
 };
 
 /// The exit status of what was found, and the reason in one sentence: kTooSlow with failures, kNotJudged if something

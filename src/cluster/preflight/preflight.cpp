@@ -10,12 +10,14 @@
 
 #include "cluster/preflight/host_view.h"
 #include "cluster/preflight/overview.h"
+#include "cluster/preflight/reachability.h"
 #include "common/engine/describe.h"
 #include "common/engine/engine.h"
 #include "common/engine/setup.h"
 #include "common/host/checks/checks.h"
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
+#include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
 #include "common/record/packing.h"
 
@@ -57,17 +59,35 @@ class PreflightWork final : public Work {
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
     heartbeat().enter(Phase::kMeasure);
     for (const host::HostReport& report : recorded_) overview_.add(report);
-    if (job().options.recorded_hosts.empty()) gather_reports();
+    if (job().options.recorded_hosts.empty()) {
+      gather_reports();
+      check_reachability();
+    }
     heartbeat().enter(Phase::kReport);
     return world().is_root() ? overview_.tell(*outputs_) : Ending();
   }
 
  private:
+  /// Each host's findings, on the first process.
   void gather_reports() {
     const host::HostReport own = host::examine(*view_of_this_host());
     for (const std::string& packed : world().gather(record::pack(own))) {
       overview_.add(record::unpack<host::HostReport>(packed));
     }
+  }
+
+  /// All probe each other at the same time.
+  void check_reachability() {
+    if (world().size() == 1) return;
+    const Responder responder;
+    const auto addresses = broadcast_from_first(world(), gather_on_first(world(), responder.addresses()));
+    const std::vector<Unreached> own = probe_hosts(addresses, world().rank(), {});
+    heartbeat().tick();
+    const std::vector<Unreached> all = gather_lists_on_first(world(), own);
+    const std::vector<std::string> names = world().gather(location_.host);
+    world().barrier();  // all have asked: responders may end
+    if (!world().is_root()) return;
+    overview_.add("reachability", names.size(), judge_reachability(names, addresses, all), untried_probes(names, all));
   }
 
   [[nodiscard]] Heartbeat& heartbeat() const { return job().watchdog.heartbeat(); }

@@ -40,7 +40,6 @@ Check host_name_check() {
   return {.name = "host_name",
           .what = "A host's own name leads to an address that other hosts can reach.",
           .reads = "gethostname(2), getaddrinfo(3)",
-          .is_required = true,
           .look = examine_host_name};
 }
 
