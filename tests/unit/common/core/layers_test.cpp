@@ -86,7 +86,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/run",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/hosts"}},
     {"cluster/command",
-     {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/pairs",
+     {"common/core", "common/host", "common/host/checks", "common/options", "common/record", "common/report", "cluster/pairs",
       "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/launch", "cluster/pairs/planning",
       "cluster/hosts", "cluster/pairs/report"}},
     {"cluster/acceptance",
