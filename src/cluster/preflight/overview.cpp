@@ -25,27 +25,6 @@ using host::Compared;
 /// A vote of fewer cannot tell which of them is right.
 constexpr std::size_t kFewestVotes = 3;
 
-const Check* find_check(const std::string& name) {
-  const std::vector<Check>& checks = host::all_checks();
-  const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return check.name == name; });
-  return found == checks.end() ? nullptr : &*found;
-}
-
-const Compared* find_compared(const std::string& check, const std::string& key) {
-  const Check* const found = find_check(check);
-  if (found == nullptr) return nullptr;
-  const auto is_it = [&](const Compared& compared) { return compared.key == key; };
-  const auto compared = std::find_if(found->compared.begin(), found->compared.end(), is_it);
-  return compared == found->compared.end() ? nullptr : &*compared;
-}
-
-std::size_t place_of(const std::string& check) {
-  const std::vector<Check>& checks = host::all_checks();
-  return static_cast<std::size_t>(
-      std::find_if(checks.begin(), checks.end(), [&](const Check& each) { return each.name == check; }) -
-      checks.begin());
-}
-
 /// `firmware of RDMA adapters (MT_0000000838)`; what is compared by the device's own name needs no other.
 std::string title_of(const Compared& compared, const std::string& among, const std::string& device) {
   return among.empty() || among == device ? std::string(compared.title) : fmt::format("{} ({})", compared.title, among);
@@ -95,6 +74,25 @@ void Overview::add(const std::string& check, std::size_t hosts, std::vector<Pref
       std::max<std::int64_t>(static_cast<std::int64_t>(hosts) - counts.finding_hosts - counts.unchecked_hosts, 0);
   std::move(findings.begin(), findings.end(), std::back_inserter(between_hosts_));
   std::move(unseen.begin(), unseen.end(), std::back_inserter(unseen_between_hosts_));
+}
+
+const Check* Overview::find_check(const std::string& name) const {
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Check& check) { return check.name == name; });
+  return found == known_.end() ? nullptr : &*found;
+}
+
+const Compared* Overview::find_compared(const std::string& check, const std::string& key) const {
+  const Check* const found = find_check(check);
+  if (found == nullptr) return nullptr;
+  const auto is_it = [&](const Compared& compared) { return compared.key == key; };
+  const auto compared = std::find_if(found->compared.begin(), found->compared.end(), is_it);
+  return compared == found->compared.end() ? nullptr : &*compared;
+}
+
+/// Checks between hosts come last.
+std::size_t Overview::place_of(const std::string& check) const {
+  const Check* const found = find_check(check);
+  return found == nullptr ? known_.size() : static_cast<std::size_t>(found - known_.data());
 }
 
 std::string Overview::folded(const Hosts& hosts) const {
@@ -186,7 +184,7 @@ void Overview::name_minority(const Question& question, const Population& populat
 std::vector<PreflightCheck> Overview::checks() const {
   std::vector<PreflightCheck> checks;
   for (const auto& [name, check] : checks_) checks.push_back(check);
-  std::stable_sort(checks.begin(), checks.end(), [](const PreflightCheck& a, const PreflightCheck& b) {
+  std::stable_sort(checks.begin(), checks.end(), [this](const PreflightCheck& a, const PreflightCheck& b) {
     return place_of(a.check) < place_of(b.check);
   });
   return checks;
@@ -222,7 +220,7 @@ std::vector<PreflightFinding> Overview::findings() const {
     if (compared == nullptr) continue;
     compare(question, compared->is_count ? completed(question, population) : population, found);
   }
-  std::stable_sort(found.begin(), found.end(), [](const PreflightFinding& a, const PreflightFinding& b) {
+  std::stable_sort(found.begin(), found.end(), [this](const PreflightFinding& a, const PreflightFinding& b) {
     return std::pair(b.what.level, place_of(a.check)) < std::pair(a.what.level, place_of(b.check));
   });
   return found;
@@ -243,7 +241,7 @@ std::vector<PreflightUnseen> Overview::unseen() const {
                    size_of(names),
                    {names.front(), reason}});
   }
-  std::stable_sort(all.begin(), all.end(), [](const PreflightUnseen& a, const PreflightUnseen& b) {
+  std::stable_sort(all.begin(), all.end(), [this](const PreflightUnseen& a, const PreflightUnseen& b) {
     return std::pair(!a.is_required, place_of(a.check)) < std::pair(!b.is_required, place_of(b.check));
   });
   return all;

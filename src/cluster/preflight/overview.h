@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,13 +18,16 @@ namespace fabricbench::cluster {
 /// finding; where no value has more than half, or only two hosts differ, the finding says that nobody can tell which.
 class Overview {
  public:
+  /// `checks`: those whose results are added, in their order; they outlive this.
+  explicit Overview(const std::vector<host::Check>& checks = host::all_checks()) : known_(checks) {}
+
   void add(const host::HostReport& report);
   /// What a check between hosts has found, and could not do; `hosts` took part.
   void add(const std::string& check, std::size_t hosts, std::vector<PreflightFinding> findings,
            std::vector<PreflightUnseen> unseen);
 
   [[nodiscard]] std::size_t hosts() const { return names_.size(); }
-  /// In the order of all_checks().
+  /// In the order of the checks.
   [[nodiscard]] std::vector<PreflightCheck> checks() const;
   /// Failures first, then warnings, then notes; in that order by check.
   [[nodiscard]] std::vector<PreflightFinding> findings() const;
@@ -57,6 +61,11 @@ class Overview {
                      std::vector<PreflightFinding>& found) const;
   [[nodiscard]] Population completed(const Question& question, const Population& population) const;
 
+  [[nodiscard]] const host::Check* find_check(const std::string& name) const;
+  [[nodiscard]] const host::Compared* find_compared(const std::string& check, const std::string& key) const;
+  [[nodiscard]] std::size_t place_of(const std::string& check) const;
+
+  std::span<const host::Check> known_;
   std::vector<std::string> names_;
   std::map<std::string, Hosts> classes_;
   std::map<std::string, PreflightCheck> checks_;

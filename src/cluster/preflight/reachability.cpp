@@ -79,8 +79,7 @@ class Kind {
       const int host = is_in ? worst_in->first : worst_out->first;
       (is_in ? unreachable : mute).insert(host);
       std::erase_if(pairs_, [&](const auto& pair) {
-        return (is_in ? pair.second : pair.first) == host ||
-               (is_lost() && (is_in ? pair.first : pair.second) == host);
+        return (is_in ? pair.second : pair.first) == host || (is_lost() && (is_in ? pair.first : pair.second) == host);
       });
     }
     const EndText text = text_of(end_);

@@ -86,9 +86,9 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/run",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/hosts"}},
     {"cluster/command",
-     {"common/core", "common/host", "common/host/checks", "common/options", "common/record", "common/report", "cluster/pairs",
-      "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/launch", "cluster/pairs/planning",
-      "cluster/hosts", "cluster/pairs/report"}},
+     {"common/core", "common/host", "common/host/checks", "common/options", "common/record", "common/report",
+      "cluster/pairs", "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/preflight",
+      "cluster/launch", "cluster/pairs/planning", "cluster/hosts", "cluster/pairs/report"}},
     {"cluster/acceptance",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/pairs",
       "cluster/pairs/attribution", "cluster/run", "cluster/launch", "cluster/hosts", "cluster/command"}}};
