@@ -108,7 +108,8 @@ record::Descriptions record_types() {
   record::Descriptions types;
   const auto add = [&types]<typename... Records>() { (record::add_description<Records>(types), ...); };
   add.operator()<Context, EpochRecord, Row, PairReading, SweepRound, SilentEndpoints, EndpointSummary, SweepVerdict,
-                 CopyRow, ConnectionStep, PreflightCheck, PreflightFinding, PreflightUnseen, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
+                 CopyRow, ConnectionStep, PreflightCheck, PreflightFinding, PreflightUnseen,
+                 PreflightTraffic, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
                  baseline::RowComparison, baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart,
                  baseline::LaunchStart, baseline::RowTimes, expected::RowExpectation, expected::Expectation,
                  expected::PresetStart, expected::PresetFigure, expected::PresetComparison, acceptance::AcceptanceStart,

@@ -1,16 +1,20 @@
 #include "cluster/preflight/preflight.h"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cluster/preflight/host_view.h"
+#include "cluster/preflight/nic_watch.h"
 #include "cluster/preflight/overview.h"
 #include "cluster/preflight/reachability.h"
+#include "common/core/clock.h"
 #include "common/engine/describe.h"
 #include "common/engine/engine.h"
 #include "common/engine/setup.h"
@@ -63,6 +67,7 @@ class PreflightWork final : public Work {
       gather_reports();
       check_reachability();
     }
+    if (job().options.watch_s > 0) watch();
     heartbeat().enter(Phase::kReport);
     return world().is_root() ? overview_.tell(*outputs_) : Ending();
   }
@@ -88,6 +93,22 @@ class PreflightWork final : public Work {
     world().barrier();  // all have asked: responders may end
     if (!world().is_root()) return;
     overview_.add("reachability", names.size(), judge_reachability(names, addresses, all), untried_probes(names, all));
+  }
+
+  /// What NICs carry, every second, on all hosts.
+  void watch() {
+    NicWatch nics;
+    const Seconds begin = now();
+    std::vector<PreflightTraffic> all;
+    for (Seconds at = 1; at <= job().options.watch_s; ++at) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(begin + at - now()));
+      heartbeat().tick();
+      for (PreflightTraffic& each : gather_lists_on_first(world(), nics.next(location_.host, now() - begin))) {
+        outputs_->record(each);
+        if (!each.events.empty()) all.push_back(std::move(each));
+      }
+    }
+    overview_.add("nic_counters", static_cast<std::size_t>(world().size()), judge_traffic(all), {});
   }
 
   [[nodiscard]] Heartbeat& heartbeat() const { return job().watchdog.heartbeat(); }

@@ -365,10 +365,12 @@ OptionSet sweep() {
              file_name(&SweepOptions::matrix_csv_file, "--matrix-csv"))};
 }
 
-OptionSet recorded_hosts() {
+OptionSet of_preflight() {
   return {option(kMeasuring, "--recorded", "FOLDER",
                  "examine recorded hosts: FOLDER/sys and /proc, or a folder for each host below it",
-                 file_name(&Options::recorded_hosts, "--recorded"))};
+                 file_name(&Options::recorded_hosts, "--recorded")),
+          option(kMeasuring, "--watch", "SECONDS", "then show what NICs carry, every second, for so long",
+                 number(&Options::watch_s, "--watch", 0, 1e6))};
 }
 
 OptionSet gpus_of_process() {

@@ -273,7 +273,7 @@ Program preflight_program(const std::string& name, const std::string& summary) {
           .examples = {{name, "this host"},
                        {fmt::format("mpirun --hostfile hosts --map-by ppr:1:node {}", name), "all hosts of a list"},
                        {fmt::format("{} --recorded trees", name), "copies of /sys and /proc of other hosts"}},
-          .options = join({recorded_hosts(), timeout(), json_file(), quiet()})};
+          .options = join({of_preflight(), timeout(), json_file(), quiet()})};
 }
 
 Program copy_program(const std::string& name, const std::string& summary) {

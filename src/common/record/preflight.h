@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "common/core/units.h"
 #include "common/host/checks/checks.h"
 #include "common/record/field.h"
 
@@ -24,6 +26,25 @@ struct PreflightFinding {
   std::string hosts;  ///< such as `node[01-16]`
   std::int64_t host_count = 0;
   host::CheckFinding what;
+};
+
+/// One counter that grew.
+struct PreflightEvent {
+  std::string counter;
+  std::uint64_t grew_by = 0;
+};
+
+/// What one NIC of a host did in one interval of a watch.
+struct PreflightTraffic {
+  std::string host;
+  std::string nic;  ///< `eth0`, or `mlx5_0:1`
+  Seconds at = 0;   ///< since the begin of the watch
+  Seconds took = 0;
+  std::uint64_t tx_bytes = 0;
+  std::uint64_t rx_bytes = 0;
+  std::vector<PreflightEvent> events{};  ///< counters of drops, errors and the like that grew
+
+  [[nodiscard]] double rate(std::uint64_t bytes) const { return took > 0 ? static_cast<double>(bytes) / took : 0; }
 };
 
 /// What a check could not see, and why.
@@ -76,6 +97,27 @@ void describe(Visitor& visitor, Record& unseen) {
   visitor("source_count", natural(unseen.source_count), "number of sources of one kind that could not be read");
   visitor("source", null_if_none(what.source), "the first: a file, a command, a variable, a call");
   visitor("reason", what.reason, "why");
+}
+
+template <typename Visitor, record::Of<PreflightEvent> Record>
+void describe(Visitor& visitor, Record& event) {
+  using namespace record;
+  visitor.part("preflight_event", "A counter of drops, errors, pauses or retransmissions that grew");
+  visitor("counter", event.counter, "its name below /sys");
+  visitor("grew_by", natural(event.grew_by), "in this interval");
+}
+
+template <typename Visitor, record::Of<PreflightTraffic> Record>
+void describe(Visitor& visitor, Record& traffic) {
+  using namespace record;
+  visitor.line("preflight_traffic", "With `--watch`: one NIC in one interval, if it carried bytes or counted events");
+  visitor("host", traffic.host, "name of the host");
+  visitor("nic", traffic.nic, "`eth0`, or `mlx5_0:1` for a port");
+  visitor("at_s", traffic.at, "end of the interval, in seconds since the watch began");
+  visitor("interval_s", traffic.took, "its length");
+  visitor("sent_bytes", natural(traffic.tx_bytes), "bytes that it sent");
+  visitor("received_bytes", natural(traffic.rx_bytes), "bytes that it received");
+  visitor("events", traffic.events, "counters that grew");
 }
 
 namespace host {

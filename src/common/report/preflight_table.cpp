@@ -54,6 +54,18 @@ std::string text_of(const PreflightFinding& finding, std::int64_t hosts) {
   return text;
 }
 
+std::string titles_of_traffic() {
+  return fmt::format("# {:>6}  {:<16} {:<12} {:>12} {:>12}  {}\n", "s", "host", "NIC", "sent GB/s", "rcvd GB/s",
+                     "drops, errors, pauses");
+}
+
+std::string text_of(const PreflightTraffic& traffic) {
+  std::string events;
+  for (const PreflightEvent& each : traffic.events) events += fmt::format(" {} +{}", each.counter, each.grew_by);
+  return fmt::format("{:>8.0f}  {:<16} {:<12} {:>12.3f} {:>12.3f} {}\n", traffic.at, printable(traffic.host),
+                     traffic.nic, traffic.rate(traffic.tx_bytes) / 1e9, traffic.rate(traffic.rx_bytes) / 1e9, events);
+}
+
 /// Findings as they come; what could not be seen by check, and what is well in one line at the end.
 class PreflightTable final : public Table {
  public:
@@ -70,6 +82,8 @@ class PreflightTable final : public Table {
       output_.write(text_of(*finding, context_.hosts));
     } else if (const auto* unseen = record.as<PreflightUnseen>()) {
       output_.write(text_of(*unseen, context_.hosts));
+    } else if (const auto* traffic = record.as<PreflightTraffic>()) {
+      output_.write(std::exchange(has_titles_, true) ? text_of(*traffic) : titles_of_traffic() + text_of(*traffic));
     } else if (const auto* check = record.as<PreflightCheck>()) {
       count(*check);
     }
@@ -91,6 +105,7 @@ class PreflightTable final : public Table {
 
   std::vector<std::string> ok_;
   std::vector<std::string> absent_;
+  bool has_titles_ = false;
 };
 
 }  // namespace

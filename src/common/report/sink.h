@@ -102,9 +102,9 @@ class AnyRecord {
  private:
   std::variant<const EpochRecord*, const Row*, const PairReading*, const EndpointSummary*, const MatrixRow*,
                const SweepRound*, const SweepVerdict*, const SilentEndpoints*, const CopyRow*, const ConnectRow*,
-               const PreflightFinding*, const PreflightUnseen*, const PreflightCheck*, const baseline::RowComparison*,
-               const baseline::HistoryChange*, const baseline::BaselineComparison*, const expected::RowExpectation*,
-               const expected::Expectation*, const expected::PresetComparison*>
+               const PreflightFinding*, const PreflightUnseen*, const PreflightCheck*, const PreflightTraffic*,
+               const baseline::RowComparison*, const baseline::HistoryChange*, const baseline::BaselineComparison*,
+               const expected::RowExpectation*, const expected::Expectation*, const expected::PresetComparison*>
       record_;
 };
 

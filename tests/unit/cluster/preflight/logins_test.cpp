@@ -36,7 +36,8 @@ TEST(JudgeLoginTest, WhatSshSaysIsExplained) {
       {"ssh: connect to host node01 port 22: Connection refused", "nobody listens at the port of ssh"},
       {"ssh: connect to host node01 port 22: Connection timed out", "there is no answer"},
       {"ssh: Could not resolve hostname node01: Name or service not known", "its name leads to no address"},
-      {"kex_exchange_identification: banner line too long", "ssh failed: kex_exchange_identification: banner line too long"}};
+      {"kex_exchange_identification: banner line too long",
+       "ssh failed: kex_exchange_identification: banner line too long"}};
   for (const auto& [errors, expected] : said) {
     const HostReport report = judge_login("node01", {255, 0.1, "", errors});
     ASSERT_EQ(report.results.size(), 1U);
