@@ -45,6 +45,7 @@ EndText text_of(ProbeEnd end) {
 
 std::string folded_names(const std::vector<std::string>& names, const std::set<int>& hosts) {
   std::vector<std::string> chosen;
+  chosen.reserve(hosts.size());
   for (const int number : hosts) chosen.push_back(names[static_cast<std::size_t>(number)]);
   return fold_hosts(chosen);
 }

@@ -84,7 +84,7 @@ CheckResult Look::take(std::string_view check, std::optional<std::string> absent
     result.outcome = CheckOutcome::kNotChecked;
   } else {
     result.outcome = absent ? CheckOutcome::kAbsent : CheckOutcome::kOk;
-    result.absent = absent.value_or("");
+    if (absent) result.absent = *std::move(absent);
   }
   return result;
 }

@@ -140,7 +140,7 @@ std::string LiveView::target(const std::string& link) const {
   return path.string();
 }
 
-FolderView::FolderView(fs::path folder) : folder_(fs::canonical(folder)) {}
+FolderView::FolderView(fs::path folder) : folder_(std::move(folder)) { folder_ = fs::canonical(folder_); }
 
 fs::path FolderView::file_of(const std::string& source) const {
   if (source.starts_with('/')) return folder_ / source.substr(1);
