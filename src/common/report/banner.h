@@ -102,6 +102,7 @@ class PairRows {
 /// The tables that have files of their own.
 [[nodiscard]] std::unique_ptr<Sink> make_pair_table(OutputFile output);
 [[nodiscard]] std::unique_ptr<Sink> make_perftest_table(OutputFile output);
+[[nodiscard]] std::unique_ptr<Sink> make_preflight_table(OutputFile output);
 /// `colour`: whether the map uses a terminal's colours.
 [[nodiscard]] std::unique_ptr<Sink> make_sweep_table(OutputFile output, bool colour);
 
