@@ -1,5 +1,6 @@
 // Programs that measure messages between the ranks of pairs, and copies within hosts. A function is a program.
 
+#include "cluster/preflight/preflight.h"
 #include "cluster/sweep/sweep_work.h"
 #include "common/copies/copy_program.h"
 #include "common/programs/run_program.h"
@@ -47,6 +48,11 @@ int tcp_bibw(int argc, char** argv) {
   return run_program(
       tcp_program("tcp_bibw", "Bandwidth over TCP connections between two ranks, in both directions at once.", true),
       BothWays("tcp_bibw"), TcpSessions(), argc, argv);
+}
+
+int preflight(int argc, char** argv) {
+  return cluster::run_preflight(preflight_program("preflight", "What hosts lack or have otherwise than their peers."),
+                                argc, argv);
 }
 
 int gpu_copy_bw(int argc, char** argv) {

@@ -35,6 +35,28 @@ sweep_by_ssh() {
     expect_valid sweep.jsonl
 }
 
+# Before MPI starts: who is down, who does not answer, and who cannot log in to others.
+test_preflight() {
+    make_ssh_nodes
+    run_on_ctl "$kLimit_s" build/fabricbench preflight --ssh --hostfile hostfile
+    expect_status 6
+    expect_line "$out" '^FAIL  all 6 hosts: ssh does not know the host.s key'
+    echo 'StrictHostKeyChecking accept-new' >"$HOME/.ssh/config"
+    run_on_ctl "$kLimit_s" build/fabricbench preflight --ssh --hostfile hostfile
+    expect_status 0
+    expect_line "$out" '^ok .*ssh, ssh_between_hosts'
+    stop_sshd node03
+    run_on_ctl "$kLimit_s" build/fabricbench preflight --ssh --hostfile hostfile --json preflight.jsonl
+    expect_status 6
+    expect_valid preflight.jsonl
+    expect_line "$out" '^FAIL  node03: nobody listens at the port of ssh'
+    expect_line "$out" 'from it to node03: nobody listens at the port of ssh'
+    hang_sshd node08
+    run_on_ctl "$kLimit_s" build/fabricbench preflight --ssh --hosts 'node[07-08]'
+    expect_status 6
+    expect_line "$out" '^FAIL  node08: there is no answer'
+}
+
 test_slow_host_resident() {
     make_ssh_nodes
     make_slow node03

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/command/link_prefix.h"
-#include "common/core/nearest_names.h"
+#include "common/core/names.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -44,6 +44,7 @@ constexpr std::array kResults = {
 };
 
 constexpr std::array kMissing = {
+    CatalogueEntry{"preflight", StartedAs::kEachHost, "what hosts lack, or have otherwise than their peers"},
     CatalogueEntry{"doctor", StartedAs::kCommand, "what this host lacks for which programs"},
     CatalogueEntry{"gpu_check", StartedAs::kScript, "whether the programs work on this host's GPUs"},
     CatalogueEntry{"rdma_check", StartedAs::kScript, "whether the programs work on RDMA devices"},

@@ -26,6 +26,9 @@ namespace fabricbench::cluster {
 /// Says what this host lacks for which programs, and what mends it.
 [[nodiscard]] ExitStatus examine_host(const std::vector<std::string>& arguments);
 
+/// Looks at hosts before a run: as an MPI job, or by ssh.
+[[nodiscard]] ExitStatus preflight_hosts(const std::vector<std::string>& arguments);
+
 /// Records a baseline by several launches. Like all commands that are called like scripts, it prints its own errors,
 /// with the name by which it was called.
 [[nodiscard]] ExitStatus record_baseline(const std::vector<std::string>& arguments);

@@ -11,7 +11,6 @@
 #include "cluster/command/catalogue.h"
 #include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
-#include "cluster/command/tool.h"
 #include "common/core/error.h"
 #include "common/core/version.h"
 
@@ -36,6 +35,7 @@ constexpr std::array kCommands = {
     Command{"report", "draw a page of results, for a browser", report_files},
     Command{"accept", "", accept_hosts},
     Command{"check_node_pair", "", check_node_pair},  // in the catalogue, as the next ones
+    Command{"preflight", "", preflight_hosts},
     Command{"record_baseline", "", record_baseline},
     Command{"sweep_pairs", "", sweep_pairs},
     Command{"sweep", "", sweep_pairs},

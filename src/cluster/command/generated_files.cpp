@@ -12,6 +12,7 @@
 #include "cluster/command/verdict_record.h"
 #include "cluster/pairs/verdict.h"
 #include "common/core/names.h"
+#include "common/host/checks/checks.h"
 #include "common/options/other_tools.h"
 #include "common/record/acceptance.h"
 #include "common/record/baseline.h"
@@ -20,6 +21,7 @@
 #include "common/record/copy_row.h"
 #include "common/record/expected.h"
 #include "common/record/field.h"
+#include "common/record/preflight.h"
 #include "common/record/reading.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
@@ -106,10 +108,11 @@ record::Descriptions record_types() {
   record::Descriptions types;
   const auto add = [&types]<typename... Records>() { (record::add_description<Records>(types), ...); };
   add.operator()<Context, EpochRecord, Row, PairReading, SweepRound, SilentEndpoints, EndpointSummary, SweepVerdict,
-                 CopyRow, ConnectionStep, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
-                 baseline::RowComparison, baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart,
-                 baseline::LaunchStart, baseline::RowTimes, expected::RowExpectation, expected::Expectation,
-                 expected::PresetStart, expected::PresetFigure, expected::PresetComparison, acceptance::AcceptanceStart,
+                 CopyRow, ConnectionStep, PreflightCheck, PreflightFinding, PreflightUnseen, PreflightTraffic, Ending,
+                 SweepStart, HostLocality, RecordedReading, VerdictRecord, baseline::RowComparison,
+                 baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart, baseline::LaunchStart,
+                 baseline::RowTimes, expected::RowExpectation, expected::Expectation, expected::PresetStart,
+                 expected::PresetFigure, expected::PresetComparison, acceptance::AcceptanceStart,
                  acceptance::AcceptanceStep, acceptance::HostReason, acceptance::AcceptanceVerdict>();
   return types;
 }
@@ -122,6 +125,20 @@ std::string with_tables(const std::string& page, const record::Descriptions& typ
     put_table(made, fmt::format("record: {}", type.name), "record", record::table_of(type));
   }
   if (places > types.size()) throw std::invalid_argument("there is a place for a record that does not exist");
+  return made;
+}
+
+std::string with_checks(const std::string& page) {
+  std::string made = page;
+  std::string table =
+      "| check | what is so on a host that is well | read from | compared between hosts |\n|---|---|---|---|\n";
+  for (const host::Check& check : host::all_checks()) {
+    std::vector<std::string_view> titles;
+    for (const host::Compared& compared : check.compared) titles.push_back(compared.title);
+    table += fmt::format("| `{}`{} | {} | {} | {} |\n", check.name, check.is_required ? ", required" : "", check.what,
+                         check.reads, fmt::join(titles, "; "));
+  }
+  put_table(made, "checks", "checks", table);
   return made;
 }
 

@@ -15,6 +15,10 @@ namespace fabricbench::cluster {
 /// place.
 [[nodiscard]] std::string with_tables(const std::string& page, const record::Descriptions& types);
 
+/// `page` with the table of checks between `<!-- checks -->` and `<!-- end of checks -->`. Throws std::invalid_argument
+/// where it has no place.
+[[nodiscard]] std::string with_checks(const std::string& page);
+
 /// `page` with a table of programs between `<!-- programs -->` and `<!-- end of programs -->`, and one of the tool's
 /// options between each `<!-- options: TOOL -->` and `<!-- end of options -->`. Throws std::invalid_argument where a
 /// table has no place.

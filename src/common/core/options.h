@@ -13,7 +13,6 @@
 #include "common/core/names.h"
 #include "common/core/rdma_options.h"
 #include "common/core/schedule.h"
-#include "common/core/sizes.h"
 #include "common/core/units.h"
 
 namespace fabricbench {
@@ -180,6 +179,8 @@ struct Options {
   std::int64_t concurrent = 0;         ///< maximum number of pairs measured at the same time; 0: no limit
   std::string split;                   ///< rule that divides processes into groups, such as `MOD 2`; empty: one group
   std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
+  Seconds watch_s = 0;                 ///< of NICs, by preflight; 0: none
+  std::string recorded_hosts;          ///< folder of recorded hosts to examine; empty: this job's hosts
   double min_bandwidth_gb_per_s = 0;   ///< for the average busbw of the slowest group or pair; 0: not required
 
   TcpOptions tcp;

@@ -38,13 +38,10 @@ bool any_with_key(std::string_view key, const Take& take) {
 }  // namespace
 
 std::vector<Program> one_program_of_each_kind() {
-  return {collective_program("all_reduce_perf", ""),
-          message_program("send_recv_bw", "", true),
-          tcp_program("tcp_bw", "", true),
-          verbs_program("rdma_write_bw", "", {}),
-          connection_program("rdma_cm_connect", ""),
-          sweep_program("pairwise_bw", ""),
-          copy_program("gpu_copy_bw", "")};
+  return {collective_program("all_reduce_perf", ""), message_program("send_recv_bw", "", true),
+          tcp_program("tcp_bw", "", true),           verbs_program("rdma_write_bw", "", {}),
+          connection_program("rdma_cm_connect", ""), sweep_program("pairwise_bw", ""),
+          copy_program("gpu_copy_bw", ""),           preflight_program("preflight", "")};
 }
 
 bool is_comparable(std::string_view key) {

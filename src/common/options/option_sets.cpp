@@ -365,6 +365,14 @@ OptionSet sweep() {
              file_name(&SweepOptions::matrix_csv_file, "--matrix-csv"))};
 }
 
+OptionSet of_preflight() {
+  return {option(kMeasuring, "--recorded", "FOLDER",
+                 "examine recorded hosts: FOLDER/sys and /proc, or a folder for each host below it",
+                 file_name(&Options::recorded_hosts, "--recorded")),
+          option(kMeasuring, "--watch", "SECONDS", "then show what NICs carry, every second, for so long",
+                 number(&Options::watch_s, "--watch", 0, 1e6))};
+}
+
 OptionSet gpus_of_process() {
   return {for_gpus("-g,--ngpus", "N", "GPUs per thread", integer(&NcclOptions::gpus, "-g (GPUs)", 1, 1024))};
 }
@@ -404,7 +412,7 @@ OptionSet nccl() {
                           integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0)))};
 }
 
-OptionSet json() {
+OptionSet json_file() {
   return {
       option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE; -: to stdout, the table to stderr",
              file_name(&OutputOptions::json_file, "--json")),
@@ -412,16 +420,19 @@ OptionSet json() {
                           text(&OutputOptions::label, "--label", "a name")),
                    no_record),
       unused_where(option(kOutput, "--force", "", "overwrite existing output files", flag(&OutputOptions::force)),
-                   no_file),
-      option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
-             file_name(&ComparisonOptions::record_file, "--record")),
-      option(kOutput, "--baseline", "FILE",
-             "compare with the baseline in FILE; exit 6 if a row is slower, 7 if it cannot be judged",
-             file_name(&ComparisonOptions::baseline_file, "--baseline")),
-      option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
-             allowed()),
-      option(kOutput, "--detect", "PERCENT", "slowdown of all rows that --baseline must not miss",
-             number(&ComparisonOptions::wanted_slowdown_percent, "--detect", 0.1, 1000))};
+                   no_file)};
+}
+
+OptionSet baselines() {
+  return {option(kOutput, "--record", "FILE", "add this run to the baseline in FILE",
+                 file_name(&ComparisonOptions::record_file, "--record")),
+          option(kOutput, "--baseline", "FILE",
+                 "compare with the baseline in FILE; exit 6 if a row is slower, 7 if it cannot be judged",
+                 file_name(&ComparisonOptions::baseline_file, "--baseline")),
+          option(kOutput, "--allow", "KEYS", "compare although these differ from the baseline, such as hosts,library",
+                 allowed()),
+          option(kOutput, "--detect", "PERCENT", "slowdown of all rows that --baseline must not miss",
+                 number(&ComparisonOptions::wanted_slowdown_percent, "--detect", 0.1, 1000))};
 }
 
 OptionSet expectation() {

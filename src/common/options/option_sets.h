@@ -31,16 +31,20 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet sockets();                                                            ///< --streams --interface
 [[nodiscard]] OptionSet sweep();                                                              ///< sweeps over pairs
 [[nodiscard]] OptionSet one_sided();                                                          ///< puts of NCCL
+[[nodiscard]] OptionSet of_preflight();                                                       ///< --recorded --watch
 [[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
 [[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
-[[nodiscard]] OptionSet json();                                                               ///< --json --force
-[[nodiscard]] OptionSet expectation();                                                        ///< --expect --line-rate
-[[nodiscard]] OptionSet preset();                                                             ///< --preset --strict
-[[nodiscard]] OptionSet csv();                                                                ///< --csv
-[[nodiscard]] OptionSet nccl_tests_json();                                                    ///< -J
-[[nodiscard]] OptionSet of_rows();                                                            ///< --samples --stats -S
-[[nodiscard]] OptionSet quiet();                                                              ///< --quiet
-[[nodiscard]] OptionSet progress();                                                           ///< --progress
+[[nodiscard]] OptionSet json_file();                                                          ///< --json --force
+[[nodiscard]] OptionSet baselines();                                                          ///< --record --baseline
+/// Both.
+[[nodiscard]] inline OptionSet json() { return join({json_file(), baselines()}); }
+[[nodiscard]] OptionSet expectation();      ///< --expect --line-rate
+[[nodiscard]] OptionSet preset();           ///< --preset --strict
+[[nodiscard]] OptionSet csv();              ///< --csv
+[[nodiscard]] OptionSet nccl_tests_json();  ///< -J
+[[nodiscard]] OptionSet of_rows();          ///< --samples --stats -S
+[[nodiscard]] OptionSet quiet();            ///< --quiet
+[[nodiscard]] OptionSet progress();         ///< --progress
 [[nodiscard]] OptionSet quick();
 [[nodiscard]] OptionSet least_bandwidth();      ///< --min-bw, of pairs
 [[nodiscard]] OptionSet least_reading();        ///< --min-bw, of sweeps over pairs

@@ -267,6 +267,15 @@ Program sweep_program(const std::string& name, const std::string& summary) {
           .checks = {check_iterations, check_sweep, check_planning}};
 }
 
+Program preflight_program(const std::string& name, const std::string& summary) {
+  return {.name = name,
+          .summary = summary,
+          .examples = {{name, "this host"},
+                       {fmt::format("mpirun --hostfile hosts --map-by ppr:1:node {}", name), "all hosts of a list"},
+                       {fmt::format("{} --recorded trees", name), "copies of /sys and /proc of other hosts"}},
+          .options = join({of_preflight(), timeout(), json_file(), quiet()})};
+}
+
 Program copy_program(const std::string& name, const std::string& summary) {
   return {.name = name,
           .summary = summary,

@@ -49,6 +49,8 @@ void check_places(const Options& options);
 [[nodiscard]] Program tcp_program(const std::string& name, const std::string& summary, bool windowed);
 /// A sweep over pairs.
 [[nodiscard]] Program sweep_program(const std::string& name, const std::string& summary);
+/// Checks of hosts.
+[[nodiscard]] Program preflight_program(const std::string& name, const std::string& summary);
 /// Copies between GPUs and memory within hosts.
 [[nodiscard]] Program copy_program(const std::string& name, const std::string& summary);
 

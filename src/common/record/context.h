@@ -12,7 +12,7 @@
 #include "common/core/options.h"
 #include "common/core/units.h"
 #include "common/core/version.h"
-#include "common/host/network.h"
+#include "common/host/nics.h"
 #include "common/host/topology.h"
 #include "common/record/field.h"
 
@@ -96,11 +96,12 @@ enum class RowKind {
   kSweep,        ///< pair after pair, in rounds; see PairReading
   kCopies,       ///< copies between GPUs and memory within hosts; see CopyRow
   kConnections,  ///< connections over rdma_cm between the ranks of each pair; see ConnectRow
+  kPreflight,    ///< nothing is measured: what is known of hosts; see PreflightFinding
 };
 
 constexpr auto names_of(RowKind) {
   return std::to_array<std::string_view>(
-      {"collective", "latency", "bandwidth", "both_ways", "sweep", "copies", "connections"});
+      {"collective", "latency", "bandwidth", "both_ways", "sweep", "copies", "connections", "preflight"});
 }
 
 /// Whether rows describe messages between the two ranks of a pair.

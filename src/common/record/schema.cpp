@@ -62,7 +62,7 @@ Type type_of_truth() { return {"true or false", {{"type", "boolean"}}}; }
 Type type_of_texts() { return {"texts by name", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}}; }
 Type type_of_time() { return {"time", {{"type", "string"}, {"pattern", R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)"}}}; }
 Type type_of_names(const std::vector<std::string>& names) {
-  constexpr std::size_t kFew = 7;  // as many as fit in a table
+  constexpr std::size_t kFew = 8;  // as many as fit in a table
   return {names.size() > kFew ? "name" : fmt::format("`{}`", fmt::join(names, "`, `")), {{"enum", names}}};
 }
 

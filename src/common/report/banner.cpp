@@ -25,6 +25,7 @@ using record::TextTable;
 const char* kind_of_test(RowKind row_kind) {
   if (row_kind == RowKind::kCopies) return "Copy test";
   if (row_kind == RowKind::kConnections) return "Connection test";
+  if (row_kind == RowKind::kPreflight) return "Pre-flight";
   return row_kind == RowKind::kCollective ? "Collective test" : "Point-to-point test";
 }
 

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "common/core/heat_map.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"
 #include "common/record/copy_row.h"
 #include "common/record/expected.h"
+#include "common/record/preflight.h"
 #include "common/record/reading.h"
 #include "common/record/row.h"
 #include "common/record/sweep_plan.h"
@@ -101,6 +102,7 @@ class AnyRecord {
  private:
   std::variant<const EpochRecord*, const Row*, const PairReading*, const EndpointSummary*, const MatrixRow*,
                const SweepRound*, const SweepVerdict*, const SilentEndpoints*, const CopyRow*, const ConnectRow*,
+               const PreflightFinding*, const PreflightUnseen*, const PreflightCheck*, const PreflightTraffic*,
                const baseline::RowComparison*, const baseline::HistoryChange*, const baseline::BaselineComparison*,
                const expected::RowExpectation*, const expected::Expectation*, const expected::PresetComparison*>
       record_;

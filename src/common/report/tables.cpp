@@ -1,4 +1,3 @@
-#include "common/report/tables.h"
 
 #include <algorithm>
 #include <array>
@@ -344,6 +343,7 @@ std::unique_ptr<Sink> make_table(RowKind row_kind, const Options& options, Outpu
   if (row_kind == RowKind::kCollective) return std::make_unique<TableSink>(std::move(output));
   if (row_kind == RowKind::kSweep) return make_sweep_table(std::move(output), colour);
   if (row_kind == RowKind::kCopies) return std::make_unique<CopyTableSink>(std::move(output));
+  if (row_kind == RowKind::kPreflight) return make_preflight_table(std::move(output));
   if (row_kind == RowKind::kConnections) return std::make_unique<ConnectTableSink>(std::move(output));
   if (options.rdma.perftest_table) return make_perftest_table(std::move(output));
   return make_pair_table(std::move(output));

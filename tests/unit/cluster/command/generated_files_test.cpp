@@ -53,6 +53,11 @@ TEST(ComingFrom, HasTheOptionsAsTheyAreRead) {
   EXPECT_TRUE(page == with_tables_of_other_tools(page)) << "`make records` writes it";
 }
 
+TEST(PreflightPage, HasTheChecksAsTheyAre) {
+  const std::string page = written("docs/preflight.md");
+  EXPECT_TRUE(page == with_checks(page)) << "`make records` writes it";
+}
+
 TEST(ComingFrom, WantsAPlaceForEveryTool) {
   EXPECT_THROW((void)with_tables_of_other_tools("no place"), std::invalid_argument);
   EXPECT_THROW((void)with_tables_of_other_tools("<!-- options: perftest -->\n"), std::invalid_argument);
