@@ -332,6 +332,7 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 (["--timeout=0"], "--timeout '0' is not a whole number of 1 or more"),
                 (["--timeout"], "--timeout needs a value"),
                 (["--min-bandwidth", "fast"], "'fast' is not a number of GB/s"),
+                (["--size", "x"], "'x' is not a size"),
                 (["--launcher", "rsh"], "--launcher 'rsh': use mpirun or srun"),
                 (["--nonsense"], "'--nonsense' is not an option"),
                 (["--rdma", "--rail", "mlx5_0:1,mlx5_0:2"], "one job measures several devices at the same port"),
@@ -342,3 +343,4 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(words, result.stderr)
         self.assertEqual(self.readings(), [])
+        self.assertFalse((self.folder / "arguments").exists(), "a job was started")
