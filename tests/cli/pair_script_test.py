@@ -303,6 +303,13 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
         self.assertEqual(result.returncode, 3)
         self.assertIn("names neither Open MPI nor hydra", result.stderr)
 
+    def test_mpirun_that_does_not_answer(self):
+        (self.folder / "mpirun").write_text("#!/bin/sh\nexit 124\n")  # the status of what was ended at its limit
+        (self.folder / "mpirun").chmod(0o755)
+        result = self.check()
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("'mpirun --version' gave no answer within 30 s; run it by hand", result.stderr)
+
     def test_rails(self):
         for test, rail, variables, options in (
                 ("pairwise_bw", "eth7", {"OMPI_MCA_btl_tcp_if_include": "eth7", "UCX_NET_DEVICES": "eth7"}, []),

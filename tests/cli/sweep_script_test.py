@@ -118,6 +118,13 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
         self.assertEqual(status, 1, out + err)
         self.assertIn("no pair could be measured in two rounds; 16 of 16 readings say: ", err)
 
+    def test_a_launcher_of_another_kind_leaves_no_records(self):
+        (self.folder / "mpirun").write_text("#!/bin/sh\necho mpirun of nobody\n")
+        status, out, err = self.sweep("-H", "node[4-7]")
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertIn("names neither Open MPI nor hydra", err)
+        self.assertFalse(self.records.exists())
+
     def test_goes_on(self):
         self.assertIn(self.sweep("-H", "node[11-14]", "--rounds", "1", "--seed", "9")[0], (0, 7))
         kept = self.records.read_text()

@@ -168,7 +168,9 @@ std::optional<int> wait_for_all(Jobs& jobs) {
 PairBenchmark::PairBenchmark(PairSettings settings)
     : settings_(with_defaults(std::move(settings))),
       launcher_(settings_.launch),
-      program_(find_program(settings_.test, settings_.programs)) {}
+      program_(find_program(settings_.test, settings_.programs)) {
+  launcher_.require_known();
+}
 
 JobShape PairBenchmark::shape_of(const PairJob& job, const fs::path& folder) const {
   int ranks = *settings_.gpus;
