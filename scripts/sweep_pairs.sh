@@ -14,7 +14,7 @@ arguments=("$@")
 host_options=() first_options=() plan=() pair_options=() verdict_options=() tolerance=() rails=('') extra=()
 records='' logs='' seed=$((RANDOM * 30000 + RANDOM % 30000)) job='' mortal=()
 
-hand_over() { become_command sweep_pairs "${arguments[@]}"; }
+hand_over() { become_command sweep "${arguments[@]}"; }
 
 read_options() {
     while (($# > 0)); do
@@ -134,7 +134,7 @@ main() {
     trap 'rm -rf "$work"' EXIT
     [[ " ${plan[*]} " == *" --find "* ]] || tolerance=() # it decides only what is suspicious
     "$programs/list_hosts" "${host_options[@]}" >"$work/hosts"
-    FABRICBENCH_COMMAND=$0 "$programs/fabricbench" sweep_pairs --begin --hostfile "$work/hosts" --records "$records" --seed "$seed" \
+    FABRICBENCH_COMMAND=$0 "$programs/fabricbench" sweep --begin --hostfile "$work/hosts" --records "$records" --seed "$seed" \
         "${first_options[@]}" "${plan[@]}" "${pair_options[@]}" "${verdict_options[@]}"
     trap break_off INT TERM HUP
     exec 9<"$records"

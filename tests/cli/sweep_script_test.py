@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import time
+import subprocess
 
 from accepting import alive, pids_in, wait_until
 from sweep_script import PROGRAMS, SweepScriptTest
@@ -259,3 +260,11 @@ class SweepCommand(SweepScript):  # 2 ranks, 9 s
     """The same without GNU parallel: fabricbench sweep."""
 
     COMMAND = [os.path.join(PROGRAMS, "fabricbench"), "sweep"]
+
+    def test_says_its_own_name(self):
+        for name in "sweep", "sweep_pairs":
+            said = subprocess.run([self.COMMAND[0], name, "--nonsense"], capture_output=True, text=True, timeout=60)
+            self.assertIn("fabricbench sweep: '--nonsense' is not an option of fabricbench sweep; run 'fabricbench sweep --help'",
+                          said.stderr)
+        said = subprocess.run([self.COMMAND[0], "sweep", "--help"], capture_output=True, text=True, timeout=60)
+        self.assertTrue(said.stdout.startswith("usage: fabricbench sweep [OPTION]"), said.stdout)

@@ -339,7 +339,7 @@ class SweepCommand {
 }  // namespace
 
 ExitStatus sweep_pairs(const std::vector<std::string>& arguments) {
-  const CalledAs called("sweep_pairs");
+  const CalledAs called("sweep");
   return static_cast<ExitStatus>(
       run_tool(called.name, [&] { return static_cast<ExitStatus>(SweepCommand(called, arguments).run()); }));
 }
