@@ -85,17 +85,19 @@ counts_of() {
         awk '{ printf "%s%s %s", between, $1, $2; between = ", " }'
 }
 
-# If nothing works at all, links are not the cause, and more rounds would not help.
+# require_any_figure ROUNDS: if nothing works at all, links are not the cause, and more rounds would not help.
 require_any_figure() {
     local all
     if grep -q '"bandwidth_gb_per_s":[0-9]' "$records"; then return; fi
     all=$(grep -c '"kind":"reading"' "$records")
-    die "$kFailed" "no pair could be measured in two rounds; $(sed -n 's/.*"reason":"\([^"]*\).*/\1/p' "$records" | sort | uniq -c |
+    die "$kFailed" "no pair could be measured in $1 rounds; $(sed -n 's/.*"reason":"\([^"]*\).*/\1/p' "$records" | sort | uniq -c |
         sort -rn | sed -n "1s/^ *\([0-9]*\) /\1 of $all readings say: /p")"
 }
 
 measure_rounds() {
-    local began=$SECONDS began_round before='' number took done=0 rail
+    local began=$SECONDS began_round before='' number took done=0 rail hosts in_vain=2
+    hosts=$(wc -l <"$work/hosts")
+    if ((hosts > 2 && hosts <= 5)); then in_vain=$((hosts - 1 + hosts % 2)); fi # each of few has met all others then
     next_round
     while [[ -n $round ]]; do
         [[ $round != "$before" ]] || die "$kFailed" "no pair of the last round left a record in $records; see above"
@@ -110,7 +112,7 @@ measure_rounds() {
         next_round
         done=$((done + 1))
         warn "round $number: $(counts_of "$number") in $took s${left:+; about $left more, $(((SECONDS - began) * ${left:-0} / done)) s}"
-        ((done != 2)) || require_any_figure
+        ((done != in_vain)) || require_any_figure "$done"
     done
     warn "${why:-the sweep is over}"
 }

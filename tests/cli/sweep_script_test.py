@@ -117,7 +117,21 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
         (self.folder / "mpirun").write_text(LAUNCHER.replace('if "node5" in hosts and ', "if "))
         status, out, err = self.sweep("-H", "node[4-11]")
         self.assertEqual(status, 1, out + err)
-        self.assertIn("no pair could be measured in two rounds; 16 of 16 readings say: ", err)
+        self.assertIn("no pair could be measured in 2 rounds; 16 of 16 readings say: ", err)
+
+    def test_one_of_three_hosts_is_dead(self):
+        (self.folder / "refuse").touch()
+        status, out, err = self.sweep("-H", "node[4-6]", "--seed", "2")  # the living ones meet in the third round
+        self.assertEqual(status, 6, out + err)
+        self.assertIn("Dead: node5\n", out)
+
+    def test_one_job_where_nothing_works(self):
+        (self.folder / "refuse").touch()
+        (self.folder / "mpirun").write_text(LAUNCHER.replace('if "node5" in hosts and ', "if "))
+        status, out, err = self.sweep("-H", "node[4-11]", "--resident", "--timeout", "6")
+        self.assertEqual((status, out), (1, ""), err)
+        self.assertIn("one job over 8 hosts; it is ended when it has said nothing for 44 s\n", err)
+        self.assertIn("the job ended 1 time, and no host answers: ssh: connect to host node5 port 22", err)
 
     def test_a_launcher_of_another_kind_leaves_no_records(self):
         (self.folder / "mpirun").write_text("#!/bin/sh\necho mpirun of nobody\n")
