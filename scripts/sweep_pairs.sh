@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arguments=("$@")
 host_options=() first_options=() plan=() pair_options=() verdict_options=() tolerance=() rails=('') extra=()
-records='' logs='' seed=$((RANDOM * 30000 + RANDOM % 30000)) job='' mortal=()
+records='' logs='' work='' seed=$((RANDOM * 30000 + RANDOM % 30000)) job='' mortal=()
 
 hand_over() { become_command sweep "${arguments[@]}"; }
 
@@ -132,8 +132,9 @@ main() {
     command -v parallel >/dev/null || hand_over
     [[ ${#rails[@]} -eq 1 || " ${pair_options[*]} " != *" "@(--rdma|rdma_)* ]] || hand_over # one job a pair measures them all
     programs=$(programs_of "$@")
-    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-sweep.XXXXXX")
     trap 'rm -rf "$work"' EXIT
+    trap 'warn "interrupted; nothing has been measured"; exit 130' INT TERM HUP # bash has set work before it runs this
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-sweep.XXXXXX")
     [[ " ${plan[*]} " == *" --find "* ]] || tolerance=() # it decides only what is suspicious
     "$programs/list_hosts" "${host_options[@]}" >"$work/hosts"
     FABRICBENCH_COMMAND=$0 "$programs/fabricbench" sweep --begin --hostfile "$work/hosts" --records "$records" --seed "$seed" \

@@ -7,9 +7,10 @@ import collections
 import fcntl
 import json
 import os
+import shutil
 import signal
-import time
 import subprocess
+import time
 
 from accepting import alive, pids_in, wait_until
 from sweep_script import PROGRAMS, SweepScriptTest
@@ -268,6 +269,19 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
                 self.assertEqual(status, 2, out + err)
                 self.assertIn(words, err)
                 self.assertFalse(self.records.exists())
+
+
+class FolderOfTheScript(SweepScriptTest):  # 1 rank, 1 s
+
+    LAUNCHER = LAUNCHER
+
+    def test_does_not_outlive_a_signal_that_comes_while_it_is_made(self):
+        maker = self.folder / "mktemp"
+        maker.write_text(f'#!/bin/sh\n{shutil.which("mktemp")} "$@"\nkill -TERM $PPID\nsleep 0.2\n')
+        maker.chmod(0o755)
+        status, out, err = self.sweep("-H", "node[1-4]")
+        self.assertEqual((status, out, err), (130, "", "sweep_pairs.sh: interrupted; nothing has been measured\n"))
+        self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
 
 
 class SweepCommand(SweepScript):  # 2 ranks, 9 s
