@@ -132,7 +132,8 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
         status, out, err = self.sweep("-H", "node[4-11]", "--resident", "--timeout", "6")
         self.assertEqual((status, out), (1, ""), err)
         self.assertIn("one job over 8 hosts; it is ended when it has said nothing for 44 s\n", err)
-        self.assertIn("the job ended 1 time, and no host answers: ssh: connect to host node5 port 22", err)
+        self.assertIn("the job ended 1 time, and no host answers (does mpirun start 'hostname' on node10?): ssh: connect to host node5",
+                      err)
 
     def test_a_launcher_of_another_kind_leaves_no_records(self):
         (self.folder / "mpirun").write_text("#!/bin/sh\necho mpirun of nobody\n")

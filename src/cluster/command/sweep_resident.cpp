@@ -172,18 +172,24 @@ class ResidentRail {
                        "that do not answer",
                        status_, complaint()));
       suspects = without_answer();
-    }
-    const bool is_any_silent = !suspects.empty();
-    if (!is_any_silent || suspects.size() == living_.size()) {
-      // Where nothing has ever worked, it is the launcher.
-      if (++unexplained_ < kUnexplained && !(is_any_silent && work_.file.last_round() < 0)) return false;
-      throw Error(ExitStatus::kFailure,
-                  fmt::format("the job ended {}, and {}: {}", counted(unexplained_, "time"),
-                              is_any_silent ? "no host answers" : "every host answers", complaint()));
+      if (suspects.empty() || suspects.size() == living_.size()) return explain_nothing(suspects);
     }
     warn(work_.called, fmt::format("no answer from {}", fmt::join(suspects, " ")));
     drop(suspects);
     return false;
+  }
+
+  /// After a job that ended though every host answers, or none, which is the launcher where nothing has ever worked:
+  /// false if it is worth another one, else throws Error (kFailure).
+  bool explain_nothing(const Names& silent) {
+    const bool is_launcher = !silent.empty() && work_.file.last_round() < 0;
+    if (++unexplained_ < kUnexplained && !is_launcher) return false;
+    const std::string who = silent.empty()
+                                ? "every host answers"
+                                : fmt::format("no host answers (does {} start 'hostname' on {}?)",
+                                              work_.benchmark.launcher().settings().launcher, silent.front());
+    throw Error(ExitStatus::kFailure,
+                fmt::format("the job ended {}, and {}: {}", counted(unexplained_, "time"), who, complaint()));
   }
 
   /// The hosts that pairwise_bw or mpirun reports as dead, sorted.
