@@ -12,9 +12,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arguments=("$@")
 host_options=() first_options=() plan=() pair_options=() verdict_options=() tolerance=() rails=('') extra=()
-records='' logs='' seed=$((RANDOM * 30000 + RANDOM % 30000)) job='' mortal=()
+records='' logs='' work='' seed=$((RANDOM * 30000 + RANDOM % 30000)) job='' mortal=()
 
-hand_over() { become_command sweep_pairs "${arguments[@]}"; }
+hand_over() { become_command sweep "${arguments[@]}"; }
 
 read_options() {
     while (($# > 0)); do
@@ -85,17 +85,19 @@ counts_of() {
         awk '{ printf "%s%s %s", between, $1, $2; between = ", " }'
 }
 
-# If nothing works at all, links are not the cause, and more rounds would not help.
+# require_any_figure ROUNDS: if nothing works at all, links are not the cause, and more rounds would not help.
 require_any_figure() {
     local all
     if grep -q '"bandwidth_gb_per_s":[0-9]' "$records"; then return; fi
     all=$(grep -c '"kind":"reading"' "$records")
-    die "$kFailed" "no pair could be measured in two rounds; $(sed -n 's/.*"reason":"\([^"]*\).*/\1/p' "$records" | sort | uniq -c |
+    die "$kFailed" "no pair could be measured in $1 rounds; $(sed -n 's/.*"reason":"\([^"]*\).*/\1/p' "$records" | sort | uniq -c |
         sort -rn | sed -n "1s/^ *\([0-9]*\) /\1 of $all readings say: /p")"
 }
 
 measure_rounds() {
-    local began=$SECONDS began_round before='' number took done=0 rail
+    local began=$SECONDS began_round before='' number took done=0 rail hosts in_vain=2
+    hosts=$(wc -l <"$work/hosts")
+    if ((hosts > 2 && hosts <= 5)); then in_vain=$((hosts - 1 + hosts % 2)); fi # each of few has met all others then
     next_round
     while [[ -n $round ]]; do
         [[ $round != "$before" ]] || die "$kFailed" "no pair of the last round left a record in $records; see above"
@@ -110,7 +112,7 @@ measure_rounds() {
         next_round
         done=$((done + 1))
         warn "round $number: $(counts_of "$number") in $took s${left:+; about $left more, $(((SECONDS - began) * ${left:-0} / done)) s}"
-        ((done != 2)) || require_any_figure
+        ((done != in_vain)) || require_any_figure "$done"
     done
     warn "${why:-the sweep is over}"
 }
@@ -130,11 +132,12 @@ main() {
     command -v parallel >/dev/null || hand_over
     [[ ${#rails[@]} -eq 1 || " ${pair_options[*]} " != *" "@(--rdma|rdma_)* ]] || hand_over # one job a pair measures them all
     programs=$(programs_of "$@")
-    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-sweep.XXXXXX")
     trap 'rm -rf "$work"' EXIT
+    trap 'warn "interrupted; nothing has been measured"; exit 130' INT TERM HUP # bash has set work before it runs this
+    work=$(mktemp -d "${TMPDIR:-/tmp}/fabricbench-sweep.XXXXXX")
     [[ " ${plan[*]} " == *" --find "* ]] || tolerance=() # it decides only what is suspicious
     "$programs/list_hosts" "${host_options[@]}" >"$work/hosts"
-    FABRICBENCH_COMMAND=$0 "$programs/fabricbench" sweep_pairs --begin --hostfile "$work/hosts" --records "$records" --seed "$seed" \
+    FABRICBENCH_COMMAND=$0 "$programs/fabricbench" sweep --begin --hostfile "$work/hosts" --records "$records" --seed "$seed" \
         "${first_options[@]}" "${plan[@]}" "${pair_options[@]}" "${verdict_options[@]}"
     trap break_off INT TERM HUP
     exec 9<"$records"

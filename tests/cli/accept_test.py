@@ -8,7 +8,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from accepting import PROGRAMS, SCRIPTS, AcceptTest
+from accepting import LAUNCHER, PROGRAMS, SCRIPTS, AcceptTest
 
 NODES = [f"node{number}" for number in range(1, 7)]
 # Of a baseline: launches of a program on one host, in which no data was carried by a network.
@@ -201,6 +201,11 @@ class Continuing(AcceptTest):  # 2 ranks, 40 s
         status, out, err = self.resume()
         self.assertEqual(status, 6, out + err)
         self.assertEqual((list(self.drained()), len(self.verdict()["admit"])), (["node4"], 5))
+
+    def test_a_reason_says_how_many_more_hosts_there_are(self):
+        (self.folder / "mpirun").write_text(LAUNCHER.replace("if a < b] * 3", "if a < b][:1]"))
+        self.interrupt(during="endless_pairs")
+        self.assertRegex(self.lines("acceptance_step")[-1]["reason"], "^interrupted; node1: .*; node2: .*; and 4 more$")
 
     def test_a_signal_while_the_report_is_drawn_only_ends_the_drawing(self):
         (self.folder / "build").mkdir()  # beside the scripts, as in the sources

@@ -47,6 +47,10 @@ class Verdicts(FindingTest):  # 1 rank, 1 s
                                   self.write(sweep(lambda a, b: None if 2 in (a, b) else healthy(a, b))))
         self.assertEqual(stdout, "Dead: node03\nFine: node[01-02,04-16]\n")
 
+    def test_hosts_that_failed_with_each_other_only(self):
+        stdout, _ = self.run_tool(SLOW, self.write(sweep(lambda a, b: None, hosts=2)))
+        self.assertIn("    node01 with any healthy host: 2 more readings; failed with 1 partner\n", stdout)
+
     def test_host_that_was_never_measured(self):
         lines = [line for line in sweep() if "node16" not in (line.get("from_host"), line.get("to_host"))]
         stdout, _ = self.run_tool(NOT_JUDGED, "--quiet", self.write(lines))

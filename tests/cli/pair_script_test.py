@@ -303,6 +303,13 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
         self.assertEqual(result.returncode, 3)
         self.assertIn("names neither Open MPI nor hydra", result.stderr)
 
+    def test_mpirun_that_does_not_answer(self):
+        (self.folder / "mpirun").write_text("#!/bin/sh\nexit 124\n")  # the status of what was ended at its limit
+        (self.folder / "mpirun").chmod(0o755)
+        result = self.check()
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("'mpirun --version' gave no answer within 30 s; run it by hand", result.stderr)
+
     def test_rails(self):
         for test, rail, variables, options in (
                 ("pairwise_bw", "eth7", {"OMPI_MCA_btl_tcp_if_include": "eth7", "UCX_NET_DEVICES": "eth7"}, []),
@@ -332,6 +339,7 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 (["--timeout=0"], "--timeout '0' is not a whole number of 1 or more"),
                 (["--timeout"], "--timeout needs a value"),
                 (["--min-bandwidth", "fast"], "'fast' is not a number of GB/s"),
+                (["--size", "x"], "'x' is not a size"),
                 (["--launcher", "rsh"], "--launcher 'rsh': use mpirun or srun"),
                 (["--nonsense"], "'--nonsense' is not an option"),
                 (["--rdma", "--rail", "mlx5_0:1,mlx5_0:2"], "one job measures several devices at the same port"),
@@ -342,3 +350,4 @@ class Launch(PairScriptTest):  # 1 rank, 2 s
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(words, result.stderr)
         self.assertEqual(self.readings(), [])
+        self.assertFalse((self.folder / "arguments").exists(), "a job was started")

@@ -54,8 +54,21 @@ class Script(BaselineTest):  # 1 rank, 8 s
         self.assertEqual(result.status, 124, result.stderr)
 
     def test_a_limit_of_nothing_is_none(self):
-        result = self.script("--limit", "0s", self.baseline, "--", "sh", "-c", "sleep 2")
+        result = self.script("--limit", "0s", "--launches", 1, self.baseline, "--", PROGRAM, *SIZES)
         self.assertEqual(result.status, 0, result.stderr)
+
+    def test_a_launch_that_writes_nothing_is_not_recorded(self):
+        result = self.script("--launches", 2, "--keep-going", self.baseline, "--", "true")
+        self.assertEqual(result.status, 1)
+        self.assertEqual(result.stdout, f"record_baseline.sh: 0 of 2 launches are recorded in {self.baseline}\n")
+        self.assertIn(f"launch 2 of 2 ended well, and {self.baseline} has nothing of it", result.stderr)
+
+    def test_a_file_that_cannot_be_written_is_refused_before_a_launch(self):
+        launched = self.directory / "launched"
+        result = self.script(self.directory / "none" / "b.jsonl", "--", "touch", launched)
+        self.assertEqual((result.status, result.stdout, result.stderr.count("\n")), (2, "", 1))
+        self.assertIn("No such file or directory; give a file in a folder that you may write to", result.stderr)
+        self.assertFalse(launched.exists())
 
     def test_an_interrupt_keeps_what_there_is(self):
         with subprocess.Popen([SCRIPT, "--spread", "8h", self.baseline, "--", PROGRAM, *map(str, SIZES)],

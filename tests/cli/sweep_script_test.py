@@ -7,7 +7,9 @@ import collections
 import fcntl
 import json
 import os
+import shutil
 import signal
+import subprocess
 import time
 
 from accepting import alive, pids_in, wait_until
@@ -116,7 +118,29 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
         (self.folder / "mpirun").write_text(LAUNCHER.replace('if "node5" in hosts and ', "if "))
         status, out, err = self.sweep("-H", "node[4-11]")
         self.assertEqual(status, 1, out + err)
-        self.assertIn("no pair could be measured in two rounds; 16 of 16 readings say: ", err)
+        self.assertIn("no pair could be measured in 2 rounds; 16 of 16 readings say: ", err)
+
+    def test_one_of_three_hosts_is_dead(self):
+        (self.folder / "refuse").touch()
+        status, out, err = self.sweep("-H", "node[4-6]", "--seed", "2")  # the living ones meet in the third round
+        self.assertEqual(status, 6, out + err)
+        self.assertIn("Dead: node5\n", out)
+
+    def test_one_job_where_nothing_works(self):
+        (self.folder / "refuse").touch()
+        (self.folder / "mpirun").write_text(LAUNCHER.replace('if "node5" in hosts and ', "if "))
+        status, out, err = self.sweep("-H", "node[4-11]", "--resident", "--timeout", "6")
+        self.assertEqual((status, out), (1, ""), err)
+        self.assertIn("one job over 8 hosts; it is ended when it has said nothing for 44 s\n", err)
+        self.assertIn("the job ended 1 time, and no host answers (does mpirun start 'hostname' on node10?): ssh: connect to host node5",
+                      err)
+
+    def test_a_launcher_of_another_kind_leaves_no_records(self):
+        (self.folder / "mpirun").write_text("#!/bin/sh\necho mpirun of nobody\n")
+        status, out, err = self.sweep("-H", "node[4-7]")
+        self.assertEqual((status, out), (3, ""), err)
+        self.assertIn("names neither Open MPI nor hydra", err)
+        self.assertFalse(self.records.exists())
 
     def test_goes_on(self):
         self.assertIn(self.sweep("-H", "node[11-14]", "--rounds", "1", "--seed", "9")[0], (0, 7))
@@ -248,7 +272,28 @@ class SweepScript(SweepScriptTest):  # 2 ranks, 9 s
                 self.assertFalse(self.records.exists())
 
 
+class FolderOfTheScript(SweepScriptTest):  # 1 rank, 1 s
+
+    LAUNCHER = LAUNCHER
+
+    def test_does_not_outlive_a_signal_that_comes_while_it_is_made(self):
+        maker = self.folder / "mktemp"
+        maker.write_text(f'#!/bin/sh\n{shutil.which("mktemp")} "$@"\nkill -TERM $PPID\nsleep 0.2\n')
+        maker.chmod(0o755)
+        status, out, err = self.sweep("-H", "node[1-4]")
+        self.assertEqual((status, out, err), (130, "", "sweep_pairs.sh: interrupted; nothing has been measured\n"))
+        self.assertEqual([path.name for path in self.folder.glob("fabricbench-*")], [])
+
+
 class SweepCommand(SweepScript):  # 2 ranks, 9 s
     """The same without GNU parallel: fabricbench sweep."""
 
     COMMAND = [os.path.join(PROGRAMS, "fabricbench"), "sweep"]
+
+    def test_says_its_own_name(self):
+        for name in "sweep", "sweep_pairs":
+            said = subprocess.run([self.COMMAND[0], name, "--nonsense"], capture_output=True, text=True, timeout=60)
+            self.assertIn("fabricbench sweep: '--nonsense' is not an option of fabricbench sweep; run 'fabricbench sweep --help'",
+                          said.stderr)
+        said = subprocess.run([self.COMMAND[0], "sweep", "--help"], capture_output=True, text=True, timeout=60)
+        self.assertTrue(said.stdout.startswith("usage: fabricbench sweep [OPTION]"), said.stdout)

@@ -144,7 +144,7 @@ class Use(InstalledTest):  # 2 ranks, 20 s
         record = self.work / "sweep.jsonl"
         succeed(BUILD / "simulate_fabric", "--hosts", "8", "--fault", "host:3:0.8", "--records", record)
         result = run(self.bin / self.command_of("find_slow_links"), record)
-        self.assertIn("fabricbench sweep_pairs -H ", result.stdout)
+        self.assertIn("fabricbench sweep -H ", result.stdout)
         self.assertNotIn("scripts/", result.stdout)
 
     def test_the_module_file_sets_path_and_folder(self):
@@ -156,8 +156,9 @@ class Use(InstalledTest):  # 2 ranks, 20 s
         self.assertEqual(told.split(), [str(self.bin / FRONT), str(self.share)])
 
     def test_scripts_explain_themselves(self):
-        for name in ("accept", "sweep_pairs", "check_node_pair", "record_baseline", "selftest", "gpu_check", "rdma_check"):
-            for command in ([self.bin / FRONT, name], [self.share / "scripts" / f"{name}.sh"]):
+        for name in ("accept", "sweep", "check_node_pair", "record_baseline", "selftest", "gpu_check", "rdma_check"):
+            script = "sweep_pairs" if name == "sweep" else name
+            for command in ([self.bin / FRONT, name], [self.share / "scripts" / f"{script}.sh"]):
                 with self.subTest(command):
                     self.assertTrue(self.succeed(*command, "--help").startswith(f"usage: {FRONT} {name} "))
         script = self.share / "scripts" / "install_deps.sh"

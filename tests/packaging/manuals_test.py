@@ -137,7 +137,7 @@ EXACTLY = (
     ("fabricbench --", {"--help", "--version"}),
     ("fabricbench tab", {"table"}),
     ("fabricbench acc", {"accept"}),
-    ("fabricbench sweep", {"sweep_pairs"}),
+    ("fabricbench sweep", {"sweep"}),
     ("fabricbench run all_r", {"all_reduce"}),
     ("fabricbench run acc", {"accept"}),
     ("fabricbench run --launcher ", {"mpirun", "srun"}),
@@ -171,8 +171,8 @@ AMONG_OTHERS = (
     ("fabricbench run --", {"--hosts", "--hostfile", "--launcher", "--dry-run", "--help"}, {"--order", "--version"}),
     ("fabricbench list ", set(), {"--hosts", "results.jsonl"}),
     ("fabricbench accept --", {"--baseline", "--recheck", "--dry-run", "--launcher", "--agent", "--hosts"}, {"-np"}),
-    ("fabricbench sweep_pairs --", {"--find", "--records", "--test", "--rdma", "--min-bandwidth", "--hosts"}, {"--record"}),
-    ("fabricbench run sweep_pairs --", {"--find", "--records", "--test", "--hosts"}, {"-np"}),
+    ("fabricbench sweep --", {"--find", "--records", "--test", "--rdma", "--min-bandwidth", "--hosts"}, {"--record"}),
+    ("fabricbench run sweep --", {"--find", "--records", "--test", "--hosts"}, {"-np"}),
     ("fabricbench record_baseline --", {"--launches", "--keep-going"}, {"--hosts", "--hostfile"}),
     ("fabricbench selftest --", {"--quick", "--list"}, {"--hosts", "--hostfile"}),
     ("fabricbench find_slow_links --", {"--import", "--json", "--version"}, {"--launcher", "--hosts", "--dry-run"}),
@@ -217,7 +217,7 @@ class CompletionOfLines(InstalledTest):  # 1 rank, 60 s
                     self.assertEqual(told, [{"all-reduce"}, {"all-reduce"}])
 
     def test_the_help_of_a_script_has_every_option_that_is_offered(self):
-        for script in ("accept", "check_node_pair", "gpu_check", "rdma_check", "record_baseline", "selftest", "sweep_pairs"):
+        for script in ("accept", "check_node_pair", "gpu_check", "rdma_check", "record_baseline", "selftest", "sweep"):
             with self.subTest(script):
                 [told] = offered("bash", self.root / "share", self.work, [f"{FRONT} {script} --"])
                 self.assertGreater(len(told), 3)

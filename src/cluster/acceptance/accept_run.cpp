@@ -20,6 +20,7 @@
 #include "cluster/command/commands.h"
 #include "cluster/command/launch_files.h"
 #include "cluster/launch/job_output.h"
+#include "cluster/launch/launcher.h"
 #include "cluster/run/comparison.h"
 #include "cluster/run/file.h"
 #include "common/core/error.h"
@@ -63,6 +64,15 @@ bool is_beginning(const Words& some, const Words& all) {
   return some.size() == 1 || (some.size() <= all.size() && std::equal(some.begin(), some.end(), all.begin()));
 }
 
+/// The first ones, and how many more there are.
+Words some_of(Words all, std::size_t most) {
+  if (all.size() <= most) return all;
+  const std::string left = fmt::format("and {} more", all.size() - most);
+  all.resize(most);
+  all.push_back(left);
+  return all;
+}
+
 /// What the readings of a sweep say, with the status of the sweep and the messages of their judge.
 Judged judged_by(const std::optional<PairsVerdict>& found, int status, const std::string& said) {
   if (!found) {
@@ -79,18 +89,14 @@ Judged judged_by(const std::optional<PairsVerdict>& found, int status, const std
   }
   for (const PathFinding& finding : found->findings) reasons.push_back(finding.text);
   if (!reasons.empty()) {
-    reasons.resize(std::min(reasons.size(), kMostReasons));
-    return {Outcome::kSlow, fmt::format("{}", fmt::join(reasons, "; "))};
+    return {Outcome::kSlow, fmt::format("{}", fmt::join(some_of(reasons, kMostReasons), "; "))};
   }
   if (found->open.empty() && found->undecided.empty() && status != static_cast<int>(ExitStatus::kNotJudged)) {
     return {outcome_of_status(status), ""};
   }
-  Words open(found->open.begin(),
-             found->open.begin() + static_cast<std::ptrdiff_t>(std::min(found->open.size(), kMostOpen)));
-  const std::vector<HostReason>& undecided = found->undecided.all();
-  for (std::size_t place = 0; place < std::min(undecided.size(), kMostOpen); ++place) {
-    open.push_back(fmt::format("{}: {}", undecided[place].host, undecided[place].reason));
-  }
+  Words open = some_of(found->open, kMostOpen);
+  for (const auto& [host, reason] : found->undecided.all()) reasons.push_back(fmt::format("{}: {}", host, reason));
+  cluster::append(open, some_of(reasons, kMostOpen));
   return {Outcome::kNotJudged, open.empty() ? said : fmt::format("{}", fmt::join(open, "; "))};
 }
 

@@ -9,6 +9,7 @@
 
 #include "cluster/command/link_prefix.h"
 #include "common/core/names.h"
+#include "common/core/script_command.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::array kNetwork = {
 };
 
 constexpr std::array kSlowParts = {
-    CatalogueEntry{"sweep_pairs", StartedAs::kScript, "pairs of hosts, until the slow host, NIC or link is known"},
+    CatalogueEntry{"sweep", StartedAs::kScript, "pairs of hosts, until the slow host, NIC or link is known"},
     CatalogueEntry{"check_node_pair", StartedAs::kScript, "one pair of hosts, in one job with a time limit"},
     CatalogueEntry{"pairwise_bw", StartedAs::kAllRanks, "every pair of hosts in one job, with a map"},
     CatalogueEntry{"multi_pair_bw", StartedAs::kAllRanks, "many pairs at once, for links that they share"},
@@ -122,7 +123,7 @@ bool has_link(StartedAs start) { return start != StartedAs::kScript && start != 
 bool is_called(const CatalogueEntry& entry, std::string_view name) {
   const std::string prefix = with_underscores(kLinkPrefix);
   if (has_link(entry.start) && name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  return name == entry.name || name == without_suffix(entry.name);
+  return name == entry.name || name == without_suffix(entry.name) || name == script_of(entry.name);
 }
 
 /// As names are written in the catalogue, without prefix and suffix.

@@ -59,6 +59,7 @@ CommandOptions::CommandOptions(CalledAs called, std::string usage)
   // Where it is installed, nobody types a script.
   if (!called_.name.starts_with(kFront) && !script_command("accept").starts_with(kFront)) return;
   usage_ = std::regex_replace(usage_, std::regex("scripts/([a-z_]+)\\.sh"), "fabricbench $1");
+  usage_ = std::regex_replace(usage_, std::regex("fabricbench sweep_pairs"), "fabricbench sweep");
   usage_ = std::regex_replace(usage_, std::regex("build/fabricbench"), "fabricbench");
 }
 

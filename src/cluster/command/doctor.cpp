@@ -335,7 +335,7 @@ void Examination::check_tools() {
   const auto command = [&](std::string_view name, const std::string& text) {
     look_for(is_on_path(name), State::kAbsent, "command", name, text);
   };
-  fmt::print("\nMany hosts: sweep_pairs, accept, check_node_pair\n");
+  fmt::print("\nMany hosts: sweep, accept, check_node_pair\n");
   command("parallel", "sweep_pairs.sh, which does without it where it is missing");
   if (is_in_slurm()) {
     tell(State::kOk, "other hosts", "by srun, in this allocation of Slurm");

@@ -67,8 +67,7 @@ struct Asked {
 };
 
 void declare(CLI::App& app, Asked& asked) {
-  app.add_option("FILE", asked.files,
-                 "records of sweep_pairs, check_node_pair or pairwise_bw --json; - is standard input")
+  app.add_option("FILE", asked.files, "records of sweep, check_node_pair or pairwise_bw --json; - is standard input")
       ->option_text("...");
   CLI::Option* import = app.add_option("--import", asked.import,
                                        "read results of another tool from each FILE or folder: auto, " +
@@ -182,7 +181,7 @@ Records read_judged(const Asked& asked) {
   say(records.notices);
   if (records.sweep.readings.empty()) {
     throw Error(ExitStatus::kNotJudged,
-                fmt::format("{}; measure some with {}", why_no_readings(asked.files), script_command("sweep_pairs")));
+                fmt::format("{}; measure some with {}", why_no_readings(asked.files), script_command("sweep")));
   }
   return records;
 }

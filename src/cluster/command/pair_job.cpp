@@ -11,6 +11,7 @@
 #include "cluster/command/commands.h"
 #include "cluster/command/pair_readings.h"
 #include "common/core/error.h"
+#include "common/core/units.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -94,7 +95,10 @@ void add_pair_options(CommandOptions& options, PairSettings& settings) {
   options.flag("--rdma", [&settings] { settings.test = "rdma_write_bw"; });
   options.value("--gpus",
                 [&settings](const auto& name, const auto& text) { settings.gpus = whole_number(name, text, 0); });
-  options.value("--size", settings.size);
+  options.value("--size", [&settings](const auto&, const auto& text) {
+    static_cast<void>(parse_bytes(text));
+    settings.size = text;
+  });
   options.value("--min-bandwidth",
                 [&settings](const auto& name, const auto& text) { settings.least = rate_given(name, text); });
   options.value("--timeout",
@@ -164,7 +168,9 @@ std::optional<int> wait_for_all(Jobs& jobs) {
 PairBenchmark::PairBenchmark(PairSettings settings)
     : settings_(with_defaults(std::move(settings))),
       launcher_(settings_.launch),
-      program_(find_program(settings_.test, settings_.programs)) {}
+      program_(find_program(settings_.test, settings_.programs)) {
+  launcher_.require_known();
+}
 
 JobShape PairBenchmark::shape_of(const PairJob& job, const fs::path& folder) const {
   int ranks = *settings_.gpus;

@@ -12,6 +12,7 @@
 #include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
 #include "cluster/launch/children.h"
+#include "cluster/run/file.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {
@@ -45,8 +46,9 @@ in FILE knows by how much launches differ.
   --help          print this text
 
 Exit status: 0 all launches are recorded; else that of the first one that
-failed, 2 wrong command line, 124 a launch took longer than --limit, 130
-interrupted. Launches that are recorded stay so.
+failed, 1 a launch added nothing to FILE, 2 wrong command line or FILE cannot be
+written, 124 a launch took longer than --limit, 130 interrupted. Launches that
+are recorded stay so.
 )";
 
 struct Settings {
@@ -132,17 +134,23 @@ int record(const Settings& settings, const CalledAs& called) {
   };
   for (int number = 1; number <= settings.launches; ++number) {
     bool interrupted = number > 1 && !pause(settings.spread / (settings.launches - 1), signals);
-    const int status = interrupted ? 0 : launch(settings, signals, interrupted);
+    const std::size_t before = baseline::check_writable(settings.baseline);
+    int status = interrupted ? 0 : launch(settings, signals, interrupted);
     if (interrupted) {
       warn(called, "interrupted: " + progress());
       return kInterrupted;
     }
+    std::string how = fmt::format("failed with status {}", status);
     if (status == 0) {
-      ++recorded;
-      continue;
+      if (baseline::check_writable(settings.baseline) > before) {
+        ++recorded;
+        continue;
+      }
+      status = static_cast<int>(ExitStatus::kFailure);
+      how = fmt::format("ended well, and {} has nothing of it here; programs of the suite write it on rank 0's host",
+                        settings.baseline);
     }
-    warn(called, fmt::format("launch {} of {} failed with status {}: {}", number, settings.launches, status,
-                             quoted(settings.command)));
+    warn(called, fmt::format("launch {} of {} {}: {}", number, settings.launches, how, quoted(settings.command)));
     if (failure == 0) failure = status;
     if (!settings.keep_going) break;
   }

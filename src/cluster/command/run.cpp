@@ -16,6 +16,7 @@
 #include "cluster/command/mpi_job.h"
 #include "common/core/error.h"
 #include "common/core/names.h"
+#include "common/core/script_command.h"
 #include "common/host/files.h"
 #include "common/options/known_options.h"
 
@@ -50,7 +51,7 @@ Without -np: two ranks for a program of two, on the first two hosts; else one
 for each GPU; without GPUs, one on each host, and on a single host 2, 4 or 8, as
 it has cores. What was chosen is printed on standard error.
 Programs without an MPI job (list_hosts, find_slow_links...) and scripts
-(accept, sweep_pairs...) are started directly and have options of their own.
+(accept, sweep...) are started directly and have options of their own.
 
 Ctrl-C and SIGTERM end the job, after its ranks have printed what they have
 measured; twice, at once.
@@ -235,7 +236,7 @@ ExitStatus run_entry(const CatalogueEntry& entry, const std::vector<std::string>
                                  entry.name, options.front()));
   }
   if (entry.start == StartedAs::kAlone) become_program(entry.name, arguments);
-  become_script(fmt::format("{}.sh", entry.name), fmt::format("fabricbench {}", entry.name), arguments);
+  become_script(fmt::format("{}.sh", script_of(entry.name)), fmt::format("fabricbench {}", entry.name), arguments);
 }
 
 ExitStatus list_entries(const std::vector<std::string>& arguments) {

@@ -55,7 +55,8 @@ What to measure (default: --find):
                       take a job for each
   --resident          run all rounds of a rail in one MPI job (pairwise_bw),
                       which is much faster and continues without a host that
-                      dies
+                      dies. It is ended if it says nothing for half of
+                      --timeout and {start} s, within which its ranks have to start
 
 How (see scripts/check_node_pair.sh --help): --test, --rdma, --gpus, --size,
 --min-bandwidth, --timeout, --programs, --launcher, --agent, --mpi-options
@@ -99,8 +100,9 @@ class SweepCommand {
 
  private:
   bool read_options() {
-    CommandOptions options(called_, fmt::format(kUsageOfSweep, fmt::arg("percent", kShareOfPort * 100),
-                                                fmt::arg("tolerance", VerdictSettings().tolerance)));
+    CommandOptions options(
+        called_, fmt::format(kUsageOfSweep, fmt::arg("percent", kShareOfPort * 100),
+                             fmt::arg("tolerance", VerdictSettings().tolerance), fmt::arg("start", kToStartSeconds)));
     std::vector<std::string> words = arguments_;
     take_quick(words);
     add_pair_options(options, request_.pairs);
@@ -339,7 +341,7 @@ class SweepCommand {
 }  // namespace
 
 ExitStatus sweep_pairs(const std::vector<std::string>& arguments) {
-  const CalledAs called("sweep_pairs");
+  const CalledAs called("sweep");
   return static_cast<ExitStatus>(
       run_tool(called.name, [&] { return static_cast<ExitStatus>(SweepCommand(called, arguments).run()); }));
 }

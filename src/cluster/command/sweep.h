@@ -118,6 +118,9 @@ void sweep_rounds(const SweepWork& work);
 /// Measures pairs at the same time, in jobs over a rail, and waits for all. Throws as sweep_rounds does.
 [[nodiscard]] std::vector<PairEnd> measure_pairs(const SweepWork& work, const std::vector<PairJob>& pairs);
 
+/// What a job over all hosts may take to start its ranks, beyond half of --timeout, in which a round ends.
+inline constexpr int kToStartSeconds = 40;
+
 /// Runs all rounds of each rail in one job of pairwise_bw, which is started again without a dead host and continues.
 void sweep_resident(const SweepWork& work);
 

@@ -112,7 +112,7 @@ SweepFile::SweepFile(std::string path) : path_(std::move(path)) {
     return false;
   });
   if (!is_of_a_sweep) {
-    throw UsageError(fmt::format("{} has no line of kind `sweep`, so sweep_pairs.sh did not write it", path_));
+    throw UsageError(fmt::format("{} has no line of kind `sweep`, so no sweep wrote it", path_));
   }
   for (const std::string& host : hosts_) {
     const std::string shown = record::Json(host).dump(-1, ' ', false, record::Json::error_handler_t::replace);

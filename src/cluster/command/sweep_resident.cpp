@@ -12,6 +12,7 @@
 #include "cluster/command/sweep.h"
 #include "cluster/launch/job_output.h"
 #include "common/core/error.h"
+#include "common/core/wording.h"
 #include "common/host/files.h"
 #include "common/record/context.h"
 #include "common/record/json.h"
@@ -35,6 +36,9 @@ bool is_in(const std::string& name, const Names& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// The limit of one direction of a pair.
+int pair_seconds(const SweepRequest& request) { return (request.pairs.limit_s + 3) / 4; }
+
 /// The sweep over one rail.
 class ResidentRail {
  public:
@@ -44,7 +48,8 @@ class ResidentRail {
     living_ = work_.file.hosts();
     while (living_.size() >= 2) {
       write_measured();
-      warn(work_.called, fmt::format("{}{}one job over {} hosts", rail_, rail_.empty() ? "" : ": ", living_.size()));
+      warn(work_.called, fmt::format("{}{}one job over {} hosts; it is ended when it has said nothing for {} s", rail_,
+                                     rail_.empty() ? "" : ": ", living_.size(), most_quiet_s()));
       const bool is_interrupted = run_job();
       out_ = host::read_text(work_.folder / "out").value_or("");
       err_ = host::read_text(work_.folder / "err").value_or("");
@@ -67,12 +72,13 @@ class ResidentRail {
     print_readings(sweep, file.get());
   }
 
+  [[nodiscard]] int most_quiet_s() const { return 2 * pair_seconds(work_.request) + kToStartSeconds; }
+
   /// Sets status_. True: a signal has come. The whole job has no time limit and may take hours. pairwise_bw ends by
   /// itself if it makes no progress, and mpirun checks whether the hosts are alive. But a launcher waits without limit
   /// for its daemon on a hung host. So this ends the job after a time without output, and a few seconds after the
   /// benchmark has announced its end.
   bool run_job() {
-    const int most_quiet_s = 2 * ((work_.request.pairs.limit_s + 3) / 4) + 40;
     const fs::path out = work_.folder / "out";
     const fs::path err = work_.folder / "err";
     work_.jobs.start(resident_command(work_, living_, rail_), out, err, 0,
@@ -88,7 +94,7 @@ class ResidentRail {
       if (said != before) last_said = Clock::now();
       before = said;
       const auto quiet = Clock::now() - last_said;
-      const bool is_stuck = quiet >= std::chrono::seconds(most_quiet_s);
+      const bool is_stuck = quiet >= std::chrono::seconds(most_quiet_s());
       if (is_stuck || (quiet >= std::chrono::seconds(kEndingSeconds) && is_ending(out, err))) work_.jobs.end_all();
     }
     return false;
@@ -166,17 +172,24 @@ class ResidentRail {
                        "that do not answer",
                        status_, complaint()));
       suspects = without_answer();
-    }
-    if (suspects.empty()) {
-      if (++unexplained_ == kUnexplained) {
-        throw Error(ExitStatus::kFailure,
-                    fmt::format("the job ended {} times, and every host answers: {}", unexplained_, complaint()));
-      }
-      return false;
+      if (suspects.empty() || suspects.size() == living_.size()) return explain_nothing(suspects);
     }
     warn(work_.called, fmt::format("no answer from {}", fmt::join(suspects, " ")));
     drop(suspects);
     return false;
+  }
+
+  /// After a job that ended though every host answers, or none, which is the launcher where nothing has ever worked:
+  /// false if it is worth another one, else throws Error (kFailure).
+  bool explain_nothing(const Names& silent) {
+    const bool is_launcher = !silent.empty() && work_.file.last_round() < 0;
+    if (++unexplained_ < kUnexplained && !is_launcher) return false;
+    const std::string who = silent.empty()
+                                ? "every host answers"
+                                : fmt::format("no host answers (does {} start 'hostname' on {}?)",
+                                              work_.benchmark.launcher().settings().launcher, silent.front());
+    throw Error(ExitStatus::kFailure,
+                fmt::format("the job ended {}, and {}: {}", counted(unexplained_, "time"), who, complaint()));
   }
 
   /// The hosts that pairwise_bw or mpirun reports as dead, sorted.
@@ -273,7 +286,7 @@ class ResidentRail {
 
 Command resident_command(const SweepWork& work, const Names& hosts, const std::string& rail) {
   const SweepRequest& request = work.request;
-  const int pair_s = (request.pairs.limit_s + 3) / 4;
+  const int pair_s = pair_seconds(request);
   Names words = {work.benchmark.program(), "--level", "host", "--seed", std::to_string(request.plan.seed)};
   const auto add = [&](const Names& more) { words.insert(words.end(), more.begin(), more.end()); };
   for (const std::string& word : request.plan_words) {

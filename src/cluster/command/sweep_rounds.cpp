@@ -43,7 +43,7 @@ class SweepOfPairs {
       const std::int64_t took = whole_seconds_since(began);
       plan();
       tell_progress(number, took);
-      if (done_ == 2) require_any_figure();
+      if (done_ == most_in_vain()) require_any_figure();
     }
     warn(work_.called, round_.why.empty() ? "the sweep is over" : round_.why);
   }
@@ -101,11 +101,19 @@ class SweepOfPairs {
     warn(work_.called, text);
   }
 
+  /// The rounds after which something has to have worked. Of few hosts, each is to have met all others: a dead one may
+  /// be in all pairs of two rounds.
+  [[nodiscard]] std::int64_t most_in_vain() const {
+    constexpr std::int64_t kFew = 5;
+    const auto hosts = static_cast<std::int64_t>(work_.file.hosts().size());
+    return hosts > 2 && hosts <= kFew ? hosts - 1 + hosts % 2 : 2;
+  }
+
   /// If nothing works at all, links are not the cause, and more rounds would not help.
   void require_any_figure() const {
     const std::string reason = work_.file.only_failures();
     if (!reason.empty()) {
-      throw Error(ExitStatus::kFailure, fmt::format("no pair could be measured in two rounds; {}", reason));
+      throw Error(ExitStatus::kFailure, fmt::format("no pair could be measured in {} rounds; {}", done_, reason));
     }
   }
 

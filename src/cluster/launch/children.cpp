@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <map>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -63,7 +62,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& settin
 /// In the child: becomes the program, or returns. Calls nothing that is forbidden beside other threads.
 void become(std::vector<char*>& variables, const std::vector<char*>& words, const Streams& streams, pid_t parent) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // a launcher that is killed by SIGKILL would leave its ranks behind
   if (::getppid() != parent) ::raise(SIGTERM);
   const int input = ::open("/dev/null", O_RDONLY);
   // First out of the way of each other: an output may be descriptor 2.
@@ -227,7 +226,7 @@ std::optional<int> Jobs::step(milliseconds most) {
       most = std::min(most, std::max(left, milliseconds(0)));
     }
   }
-  std::optional<int> told = signals_.wait(most);
+  std::optional<int> told = told_ ? std::exchange(told_, std::nullopt) : signals_.wait(most);
   if (told == SIGTSTP) {  // Ctrl-Z; the jobs go on
     ::raise(SIGSTOP);
     told.reset();
@@ -241,7 +240,8 @@ void Jobs::end_all() {
   for (auto& [id, job] : jobs_) job.deadline = Clock::now();
   while (!jobs_.empty()) {
     look();
-    if (!jobs_.empty()) std::ignore = signals_.wait(milliseconds(50));
+    if (jobs_.empty()) break;
+    if (const auto told = signals_.wait(milliseconds(50))) told_ = told;
   }
   is_ending_ = false;
 }

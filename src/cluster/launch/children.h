@@ -125,7 +125,8 @@ class Jobs {
   /// this process, and not the jobs.
   std::optional<int> step(std::chrono::milliseconds most);
 
-  /// Ends all jobs: SIGTERM, and SIGKILL after kKillAfterSeconds.
+  /// Ends all jobs: SIGTERM, and SIGKILL after kKillAfterSeconds. The next step() returns a signal that comes
+  /// meanwhile.
   void end_all();
 
   [[nodiscard]] std::size_t running() const noexcept { return jobs_.size(); }
@@ -143,6 +144,7 @@ class Jobs {
   Signals& signals_;
   std::map<pid_t, Job> jobs_;
   bool is_ending_ = false;
+  std::optional<int> told_;  // while all were ended
 };
 
 /// What a short command prints, and its status; kTimedOut after `limit_s`, and 127 where it cannot be started.

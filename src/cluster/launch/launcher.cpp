@@ -73,8 +73,9 @@ std::vector<std::string> find_mpirun() {
 }
 
 Mpirun kind_of_mpirun() {
-  const std::string version = said_by({{}, {"mpirun", "--version"}}, kToAnswerSeconds).text;
-  const auto names = [&](std::string_view word) { return version.find(word) != std::string::npos; };
+  const Said version = said_by({{}, {"mpirun", "--version"}}, kToAnswerSeconds);
+  if (version.status == kTimedOut) return Mpirun::kSilent;
+  const auto names = [&](std::string_view word) { return version.text.find(word) != std::string::npos; };
   if (names("Open MPI") || names("OpenRTE")) return Mpirun::kOpenMpi;
   if (names("HYDRA") || names("Hydra") || names("Intel(R) MPI") || names("MVAPICH")) return Mpirun::kHydra;
   return Mpirun::kOther;
@@ -300,7 +301,20 @@ int Launcher::grace_s(const JobShape& shape) const {
   return !is_srun() && mpirun_ == Mpirun::kOpenMpi && shape.limit_s > 0 ? kGraceSeconds : 0;
 }
 
+void Launcher::require_known() const {
+  if (is_srun() || mpirun_ == Mpirun::kOpenMpi || mpirun_ == Mpirun::kHydra) return;
+  const std::string what =
+      mpirun_ == Mpirun::kSilent
+          ? fmt::format(
+                "'mpirun --version' gave no answer within {} s; run it by hand to see what it waits for, and put "
+                "one that answers first on the PATH",
+                kToAnswerSeconds)
+          : "'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them first on the PATH";
+  throw Error(ExitStatus::kMissing, what + ", or use --launcher srun");
+}
+
 Command Launcher::command(const JobShape& shape, const std::vector<std::string>& program) const {
+  require_known();
   Command command{shape.environment, {}};
   if (is_srun()) {
     command.words = words_of_srun(shape, command.environment);
@@ -310,12 +324,8 @@ Command Launcher::command(const JobShape& shape, const std::vector<std::string>&
     // Launchers that share Open MPI's directory of each user interfere with each other's clean-up.
     if (!shape.folder.empty()) command.environment.push_back("TMPDIR=" + shape.folder.string());
     command.words = words_of_open_mpi(shape, settings_);
-  } else if (mpirun_ == Mpirun::kHydra) {
-    command.words = words_of_hydra(shape, settings_);
   } else {
-    throw Error(ExitStatus::kMissing,
-                "'mpirun --version' names neither Open MPI nor hydra (MPICH, Intel MPI); put one of them first on the "
-                "PATH, or use --launcher srun");
+    command.words = words_of_hydra(shape, settings_);
   }
   return finished(std::move(command), program);
 }

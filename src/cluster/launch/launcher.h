@@ -8,8 +8,8 @@
 
 namespace fabricbench::cluster {
 
-/// What kind of mpirun is first on the PATH.
-enum class Mpirun { kOpenMpi, kHydra, kOther };
+/// What kind of mpirun is first on the PATH; kSilent: it did not say so in time.
+enum class Mpirun { kOpenMpi, kHydra, kOther, kSilent };
 
 /// What a user has said about launching.
 struct LaunchSettings {
@@ -52,9 +52,11 @@ class Launcher {
   [[nodiscard]] bool is_srun() const { return settings_.launcher == "srun"; }
   [[nodiscard]] Mpirun mpirun() const noexcept { return mpirun_; }
 
+  /// Throws Error (kMissing) where it is not known how the launcher takes hosts.
+  void require_known() const;
+
   /// The command that starts `program` (with its arguments) in a job on hosts. Passes on variables that ranks need: see
-  /// forwarded_variables. Throws Error: kMissing where mpirun is neither Open MPI's nor hydra, kFailure where the file
-  /// of hosts cannot be written.
+  /// forwarded_variables. Throws as require_known does, and Error (kFailure) where the file of hosts cannot be written.
   [[nodiscard]] Command command(const JobShape& shape, const std::vector<std::string>& program) const;
 
   /// In an allocation of Slurm, whose hosts and ranks srun knows; `words` are further options. And with so many ranks

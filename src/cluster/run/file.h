@@ -31,7 +31,7 @@ std::size_t add_launch(const std::string& path, const Launch& launch);
 /// writer at a time. Throws UsageError if it cannot be written, and Error (kFailure) if there is no room.
 void replace_file(const std::string& path, const std::string& text);
 
-/// Whether add_launch could write there. Throws as it does.
-void check_writable(const std::string& path);
+/// Throws as add_launch would. Returns the number of launches that the file has so far.
+std::size_t check_writable(const std::string& path);
 
 }  // namespace fabricbench::baseline

@@ -16,7 +16,10 @@ struct HowStarted {
   bool operator==(const HowStarted&) const = default;
 };
 
-/// `fabricbench sweep_pairs` if this program is installed, and `scripts/sweep_pairs.sh` if it is in a checkout's build.
-[[nodiscard]] std::string script_command(std::string_view name);
+/// The name of the script that stands for a command: `sweep_pairs` for `sweep`, else the same.
+[[nodiscard]] std::string_view script_of(std::string_view command);
+
+/// `fabricbench sweep` if this program is installed, and `scripts/sweep_pairs.sh` if it is in a checkout's build.
+[[nodiscard]] std::string script_command(std::string_view command);
 
 }  // namespace fabricbench

@@ -6,12 +6,11 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
 #include "common/core/statistics.h"
+#include "common/core/wording.h"
 
 namespace fabricbench::cluster {
 namespace {
@@ -174,9 +173,8 @@ void report(const AttemptTable& table, const FailureRun& run, double usual, doub
     if (is_open || finding.small_pass) finding.blame = Blame::kUndecided;
     for (std::size_t i = 0; is_open && i < finding.hosts.size(); ++i) {
       const auto rail = static_cast<std::int16_t>(std::max(finding.rail, 0));
-      report.follow_ups.push_back(
-          {finding.hosts[i], -1, rail, 2,
-           fmt::format("failed with {} partner{}", finding.partners, finding.partners == 1 ? "" : "s")});
+      const std::int64_t partners = finding.hosts.size() == 1 ? finding.partners : table.failed_with(finding.hosts[i]);
+      report.follow_ups.push_back({finding.hosts[i], -1, rail, 2, "failed with " + counted(partners, "partner")});
     }
   }
   report.findings.push_back(std::move(finding));
@@ -323,6 +321,15 @@ FailureRun AttemptTable::run_of(const Attempts& attempts, const std::set<std::in
   const auto earlier = static_cast<double>(attempts.failures() - finding.failed);
   run.earlier_share = earlier / std::max(earlier + static_cast<double>(attempts.worked), 1.0);
   return run;
+}
+
+std::int64_t AttemptTable::failed_with(std::int32_t host) const {
+  std::set<std::int32_t> partners;
+  for (const auto& [place, from, to, is_explained] : failed) {
+    if (from / rails == host) partners.insert(to / rails);
+    if (to / rails == host) partners.insert(from / rails);
+  }
+  return std::ssize(partners);
 }
 
 double AttemptTable::chance_of(const FailureRun& run, double share, std::int64_t worked) const {

@@ -113,6 +113,8 @@ struct AttemptTable {
   /// The failures of these units after their last success.
   [[nodiscard]] FailureRun run_of(const Attempts& attempts, const std::set<std::int32_t>& own,
                                   Direction direction = Direction::kBoth) const;
+  /// The number of hosts with which a host has failed.
+  [[nodiscard]] std::int64_t failed_with(std::int32_t host) const;
   /// The probability that so many attempts fail by chance, anywhere in the sweep. `share`: of attempts that usually
   /// fail. `worked`: attempts between these.
   [[nodiscard]] double chance_of(const FailureRun& run, double share, std::int64_t worked = 0) const;

@@ -121,7 +121,7 @@ struct Advice {
         healthy.empty() ? "again, one pair at a time" : "again, one pair at a time, with healthy hosts";
     healthy.insert(healthy.end(), hosts.begin(), hosts.end());
     if (healthy.size() < 2) return;
-    commands.push_back({fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep_pairs"),
+    commands.push_back({fmt::format("{} -H {} --all-pairs --max-concurrent 1{}{}", script_command("sweep"),
                                     shell_word(fold_hosts(healthy)), option("--rails", device), options_of_jobs(sweep)),
                         std::move(purpose)});
   }

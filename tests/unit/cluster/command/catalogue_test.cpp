@@ -16,6 +16,7 @@
 #include "cluster/command/commands.h"
 #include "cluster/command/link_prefix.h"
 #include "common/core/error.h"
+#include "common/core/script_command.h"
 
 namespace fabricbench::cluster {
 namespace catalogue_test {
@@ -71,7 +72,9 @@ TEST(Catalogue, HasEveryScriptForUsers) {
     const std::string name = file.path().stem().string();
     if (is_started && file.path().extension() == ".sh" && others.count(name) == 0) scripts.insert(name);
   }
-  EXPECT_EQ(catalogued({StartedAs::kScript}), scripts);
+  Names listed;
+  for (const std::string& name : catalogued({StartedAs::kScript})) listed.emplace(script_of(name));
+  EXPECT_EQ(listed, scripts);
 }
 
 TEST(Catalogue, NamesEachEntryOnce) {
@@ -98,6 +101,8 @@ TEST(Catalogue, FindsNamesAsUsersWriteThem) {
   }
   EXPECT_EQ(find_entry("send-recv-bw")->start, StartedAs::kTwoRanks);
   EXPECT_EQ(find_entry("sendrecv")->name, "sendrecv_perf");
+  EXPECT_EQ(find_entry("sweep"), find_entry("sweep-pairs")) << "its script";
+  EXPECT_EQ(names_meant_by("sweeep"), "; the nearest is sweep");
   EXPECT_EQ(find_entry(""), nullptr);
   EXPECT_EQ(find_entry("_perf"), nullptr);
   EXPECT_EQ(find_entry("all"), nullptr);
