@@ -50,7 +50,6 @@ void examine_nccl_devices(Look& host, const Setting& setting, const std::vector<
   for (const std::string& device : devices) {
     if (list.selects(device)) selected.push_back(device);
   }
-  host.state({.key = "devices", .among = "NCCL_IB_HCA", .value = fmt::format("{}", fmt::join(selected, ","))});
   if (selected.empty()) {
     return tell_rdma_choice(host, CheckLevel::kFailure, "NCCL_IB_HCA", setting, "it selects no device",
                             "NCCL falls back to sockets without a word");
@@ -83,15 +82,9 @@ void examine_rdma_choice(Look& host) {
 Check rdma_choice_check() {
   return {.name = "rdma_choice",
           .what = "RDMA devices that NCCL_IB_HCA names are there, and no others are selected with them.",
-          .reads =
-              "NCCL_IB_HCA, NCCL_IB_DISABLE, UCX_NET_DEVICES and the files of NCCL and UCX, "
-              "/sys/class/infiniband/*/ports, getifaddrs(3)",
+          .reads = "NCCL_IB_HCA, NCCL_IB_DISABLE and the files of NCCL, /sys/class/infiniband/*/ports",
           .absent = no_rdma_choice,
-          .look = examine_rdma_choice,
-          .compared = {{.key = "devices",
-                        .title = "RDMA devices chosen by variables",
-                        .consequence = "hosts use other rails than their peers",
-                        .next = "compare /sys/class/infiniband and NCCL_IB_HCA"}}};
+          .look = examine_rdma_choice};
 }
 
 }  // namespace fabricbench::host

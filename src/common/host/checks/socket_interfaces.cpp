@@ -14,7 +14,6 @@ struct Choice {
   std::string variable;
   Setting setting;
   bool is_of_nccl = false;  ///< else whole names, or subnets
-  [[nodiscard]] std::string text() const { return fmt::format("{}={}", variable, setting.value); }
 };
 
 /// Variables that are set. PyTorch's Gloo and TensorPipe have no files.
@@ -26,15 +25,14 @@ std::vector<Choice> interface_choices(Look& host) {
   add(nccl_settings(host), "NCCL_SOCKET_IFNAME");
   const Settings mpi = mpi_settings(host);
   for (const char* name : {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include"}) add(mpi, name);
-  add(environment_settings(host, "GLOO_"), "GLOO_SOCKET_IFNAME");
-  add(environment_settings(host, "TP_"), "TP_SOCKET_IFNAME");
+  for (const char* name : {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}) add(environment_settings(host, name), name);
   return choices;
 }
 
 void tell_choice(Look& host, const Choice& choice, const HostInterface* interface, const std::string& what) {
   host.report({.level = CheckLevel::kFailure,
                .device = interface == nullptr ? "" : interface->name,
-               .measured = fmt::format("{}: {}", choice.text(), what),
+               .measured = fmt::format("{}={}: {}", choice.variable, choice.setting.value, what),
                .expected = "interfaces that are up and reach the other hosts",
                .expected_by = choice.setting.origin,
                .consequence = choice.is_of_nccl ? "NCCL finds no socket interface, or hangs at its start"

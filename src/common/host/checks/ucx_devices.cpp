@@ -23,7 +23,6 @@ bool is_device_of_ucx(Look& host, const ListedName& listed) {
 void examine_ucx_devices(Look& host) {
   const auto setting = find_setting(ucx_settings(host), "UCX_NET_DEVICES");
   const NameList list = NameList::of(setting->value);
-  host.state({.key = "devices", .value = setting->value});
   if (list.excludes || setting->value == "all" || setting->value.find('[') != std::string::npos) return;
   for (const ListedName& listed : list.names) {
     if (is_device_of_ucx(host, listed)) continue;
@@ -49,12 +48,7 @@ Check ucx_devices_check() {
           .what = "Devices that UCX_NET_DEVICES names are there.",
           .reads = "UCX_NET_DEVICES and the files of UCX, /sys/class/infiniband/*/ports, getifaddrs(3)",
           .absent = no_ucx_devices,
-          .look = examine_ucx_devices,
-          .compared = {{.key = "devices",
-                        .title = "UCX_NET_DEVICES",
-                        .level = CheckLevel::kNote,
-                        .consequence = "hosts use other rails than their peers",
-                        .next = "set it in one place for all hosts"}}};
+          .look = examine_ucx_devices};
 }
 
 }  // namespace fabricbench::host
