@@ -21,6 +21,8 @@ std::string group_of_process(Look& host) {
     if (line.starts_with("0::")) group = line.substr(std::string_view("0::").size());
   }
   if (group.empty()) throw NotSeen(source, "names no control group of version 2");
+  const std::string folder = group == "/" ? "/sys/fs/cgroup" : "/sys/fs/cgroup" + group;
+  if (host.names(folder).empty()) throw NotSeen(folder, "is empty");  // else limits would seem to be none
   return group;
 }
 

@@ -30,7 +30,7 @@ std::map<std::string, Process> processes_of(Look& host) {
     const auto now = host.names("/proc");
     if (std::find(now.begin(), now.end(), id) != now.end()) host.not_seen(NotSeen(source, "is not there"));
   }
-  if (processes.count("1") == 0) throw NotSeen("/proc/1/stat", "processes of other users are hidden");
+  if (processes.count("1") == 0) throw NotSeen("/proc/1/stat", "cannot be seen, and so other users' processes cannot");
   return processes;
 }
 

@@ -11,11 +11,11 @@
 namespace fabricbench::host {
 namespace {
 
-/// `Xeon` of x86; Arm has numbers, and more than one kind in one host (big.LITTLE).
+/// `Xeon` of x86, `POWER9`; Arm has numbers, and more than one kind in one host (big.LITTLE).
 std::string processor_models(Look& host) {
   std::set<std::string> models;
   for (const std::string& line : host.lines("/proc/cpuinfo")) {
-    for (const char* key : {"model name", "CPU part"}) {
+    for (const char* key : {"model name", "CPU part", "cpu\t"}) {
       if (line.starts_with(key)) models.insert(std::string(without_blanks(line.substr(line.find(':') + 1))));
     }
   }

@@ -47,6 +47,12 @@ TEST(ControlGroupTest, ControlGroupsOfVersionOneAreNotRead) {
   EXPECT_EQ(result.outcome, CheckOutcome::kNotChecked);
 }
 
+TEST(ControlGroupTest, WithoutItsFilesNothingIsKnown) {
+  FakeHost host = h100_infiniband_host();
+  host.remove("/sys/fs/cgroup");
+  EXPECT_EQ(run_check(control_group_check(), host).outcome, CheckOutcome::kNotChecked);
+}
+
 TEST(FreeSpaceTest, FullFileSystemsAreFound) {
   EXPECT_EQ(result_with(free_space_check(), "system/free/tmp", "1048576 1000000000").findings.at(0).level,
             CheckLevel::kFailure);
