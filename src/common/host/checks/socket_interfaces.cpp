@@ -77,8 +77,7 @@ void examine_socket_interfaces(Look& host) {
 }
 
 std::optional<std::string> no_interface_choice(Look& host) {
-  if (!interface_choices(host).empty()) return std::nullopt;
-  return "no variable that names an interface";
+  return interface_choices(host).empty() ? std::optional("no variable that names an interface") : std::nullopt;
 }
 
 }  // namespace
