@@ -29,8 +29,13 @@ std::string name_of(const View& view) {
 
 const std::vector<Check>& all_checks() {
   static const std::vector<Check> checks = {
-      kernel_check(),     host_name_check(), locked_memory_check(), shared_memory_check(), rdma_adapters_check(),
-      port_state_check(), port_rate_check(), adapter_pci_check(),   interface_mtu_check(),
+      kernel_check(),        software_check(),        host_name_check(),        locked_memory_check(),
+      shared_memory_check(), processors_check(),      processor_tuning_check(), clock_sync_check(),
+      memory_errors_check(), process_limits_check(),  control_group_check(),    free_space_check(),
+      load_check(),          other_processes_check(), configuration_check(),    socket_interfaces_check(),
+      network_stack_check(), rdma_choice_check(),     ucx_devices_check(),      net_plugins_check(),
+      topology_file_check(), huge_pages_check(),      rdma_adapters_check(),    port_state_check(),
+      port_rate_check(),     adapter_pci_check(),     interface_mtu_check(),
   };
   return checks;
 }

@@ -1,5 +1,7 @@
 #include "common/host/checks/devices.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace fabricbench::host {
@@ -26,6 +28,12 @@ std::string board_of(Look& look, const std::string& device) {
     if (text && !text->empty()) return *text;
   }
   return "unknown";
+}
+
+bool has_port(Look& look, const std::string& device, const std::string& port) {
+  if (port.empty()) return true;
+  const auto ports = look.names(fmt::format("{}/{}/ports", kRdmaClass, device));
+  return std::find(ports.begin(), ports.end(), port) != ports.end();
 }
 
 }  // namespace fabricbench::host

@@ -31,4 +31,7 @@ void each_port(Look& look, const std::function<void(const RdmaPort&)>& action);
 /// What an adapter is: its board, or else its model; `unknown` where neither can be read.
 [[nodiscard]] std::string board_of(Look& look, const std::string& device);
 
+/// Whether a device has this port; any where it is empty. Throws NotSeen.
+[[nodiscard]] bool has_port(Look& look, const std::string& device, const std::string& port);
+
 }  // namespace fabricbench::host

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "common/core/ownership.h"
+#include "common/host/checks/system_facts.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
 
@@ -98,6 +99,7 @@ std::string system_fact(const std::string& rest) {
   if (rest == "kernel") return kernel_release();
   if (rest.starts_with("free/")) return free_bytes(rest.substr(std::string_view("free").size()));
   if (rest.starts_with("address/")) return addresses_of(rest.substr(std::string_view("address/").size()));
+  if (auto answer = find_system_fact(rest)) return *answer;
   throw NotSeen("system/" + rest, "is not known");
 }
 
@@ -122,7 +124,9 @@ std::string LiveView::text(const std::string& source) const {
   return provider->second(rest);
 }
 
-std::vector<std::string> LiveView::names(const std::string& folder) const { return read_folder(folder, folder); }
+std::vector<std::string> LiveView::names(const std::string& folder) const {
+  return folder == "env" ? environment_names() : read_folder(folder, folder);
+}
 
 std::string LiveView::target(const std::string& link) const {
   std::error_code error;

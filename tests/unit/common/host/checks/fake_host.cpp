@@ -20,6 +20,7 @@ void add_system(FakeHost& host, const std::string& name, const std::string& prod
   host.set("/sys/class/dmi/id/sys_vendor", "Dell Inc.\n");
   host.set("/sys/class/dmi/id/product_name", product + "\n");
   host.set("/sys/class/dmi/id/board_name", "0RC9W3\n");
+  add_system_details(host);
 }
 
 void add_link(FakeHost& host, const std::string& device, const std::string& speed, int width) {
@@ -70,10 +71,19 @@ void FakeHost::ask(const std::string& what) const {
   if (taken_.count(what) > 0) throw NotSeen(what, "No such file or directory", true);
 }
 
+bool FakeHost::has(const std::string& asked) const {
+  const std::string path = resolved(asked.substr(0, asked.find('#')));
+  const auto inside = texts_.lower_bound(path + "/");
+  return links_.count(asked) > 0 || folders_.count(path) > 0 || texts_.count(path) > 0 ||
+         (inside != texts_.end() && is_below(inside->first, path));
+}
+
 /// A path with the links in it followed.
 std::string FakeHost::resolved(const std::string& path) const {
-  for (const auto& [from, to] : links_) {
-    if (path == from || is_below(path, from)) return resolved(to + path.substr(from.size()));
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const auto link = links_.find(path.substr(0, end));
+    if (link != links_.end()) return resolved(link->second + (end == std::string::npos ? "" : path.substr(end)));
+    if (end == std::string::npos) break;
   }
   return path;
 }
@@ -98,8 +108,12 @@ std::vector<std::string> FakeHost::names(const std::string& folder) const {
     if (is_below(each, path))
       names.insert(each.substr(path.size() + 1, each.find('/', path.size() + 1) - path.size() - 1));
   };
-  for (const auto& [source, text] : texts_) add(source);
-  for (const auto& [from, to] : links_) add(from);
+  const auto add_all = [&](const auto& entries) {
+    for (auto each = entries.lower_bound(path + "/"); each != entries.end() && is_below(each->first, path); ++each)
+      add(each->first);
+  };
+  add_all(texts_);
+  add_all(links_);
   if (names.empty() && folders_.count(path) == 0) throw NotSeen(folder, "No such file or directory", true);
   return {names.begin(), names.end()};
 }
@@ -125,6 +139,7 @@ FakeHost h100_infiniband_host() {
   constexpr int kRails = 8;
   for (int rail = 0; rail < kRails; ++rail) add_adapter(host, rail, "MT_0000000838", "400 Gb/sec (4X NDR)");
   add_adapter(host, kRails, "MT_0000000884", "200 Gb/sec (2X NDR)");
+  add_rdma_settings(host, "/sys/devices/pci0000:30/0000:30:01.0/0000:31:00.0");
   return host;
 }
 

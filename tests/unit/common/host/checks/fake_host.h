@@ -17,7 +17,12 @@ class FakeHost final : public View {
  public:
   FakeHost() = default;
   FakeHost(const FakeHost& other)
-      : View(), texts_(other.texts_), links_(other.links_), denied_(other.denied_), taken_(other.taken_) {}
+      : View(),
+        texts_(other.texts_),
+        links_(other.links_),
+        folders_(other.folders_),
+        denied_(other.denied_),
+        taken_(other.taken_) {}
   FakeHost& operator=(const FakeHost&) = delete;
 
   void set(const std::string& source, const std::string& text) { texts_[source] = text; }
@@ -25,6 +30,9 @@ class FakeHost final : public View {
   void make_folder(const std::string& folder) { folders_.insert(folder); }
   /// Removes a file, or all that is below a folder.
   void remove(const std::string& source);
+
+  /// Whether a text, a link or something in a folder is there.
+  [[nodiscard]] bool has(const std::string& asked) const;
 
   /// What a check asks for: a text, the names in a folder, a link, or a field of a text (`SOURCE#KEY`).
   void deny(const std::string& asked) { denied_.insert(asked); }
@@ -52,6 +60,10 @@ class FakeHost final : public View {
 [[nodiscard]] FakeHost host_with_nothing();  ///< a laptop: one Ethernet interface
 [[nodiscard]] FakeHost
 h100_infiniband_host();  ///< 8 H100, 8 ConnectX-7 at 400 Gb/s InfiniBand, a BlueField for storage
+
+/// What checks of the operating system, of launching and of settings read.
+void add_system_details(FakeHost& host);
+void add_rdma_settings(FakeHost& host, const std::string& device);  ///< of a host with mlx5_0 to mlx5_8
 
 using NamedHost = std::pair<std::string, std::function<FakeHost()>>;
 [[nodiscard]] const std::vector<NamedHost>& healthy_hosts();
