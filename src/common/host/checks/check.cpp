@@ -1,5 +1,6 @@
 #include "common/host/checks/check.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -72,6 +73,12 @@ void Look::attempt(const std::function<void()>& action) {
   } catch (const NotSeen& reason) {
     not_seen(reason);
   }
+}
+
+void Look::not_seen(const NotSeen& reason) {
+  const UnseenSource unseen{reason.source(), reason.reason()};
+  std::vector<UnseenSource>& all = result_.unseen;
+  if (std::find(all.begin(), all.end(), unseen) == all.end()) all.push_back(unseen);
 }
 
 CheckResult Look::take(std::string_view check, std::optional<std::string> absent) {

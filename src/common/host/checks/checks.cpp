@@ -29,8 +29,11 @@ std::string name_of(const View& view) {
 
 const std::vector<Check>& all_checks() {
   static const std::vector<Check> checks = {
-      kernel_check(),     host_name_check(), locked_memory_check(), shared_memory_check(), rdma_adapters_check(),
-      port_state_check(), port_rate_check(), adapter_pci_check(),   interface_mtu_check(),
+      kernel_check(),          host_name_check(),       locked_memory_check(), shared_memory_check(),
+      rdma_adapters_check(),   port_state_check(),      port_rate_check(),     adapter_pci_check(),
+      rdma_nodes_check(),      adapter_driver_check(),  ib_subnet_check(),     error_counters_check(),
+      rdma_interfaces_check(), interface_mtu_check(),   roce_gids_check(),     link_lanes_check(),
+      bonds_check(),           interface_speed_check(), rail_routes_check(),
   };
   return checks;
 }

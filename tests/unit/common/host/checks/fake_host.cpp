@@ -1,5 +1,7 @@
 #include "common/host/checks/fake_host.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace fabricbench::host {
@@ -70,6 +72,12 @@ void FakeHost::ask(const std::string& what) const {
   if (taken_.count(what) > 0) throw NotSeen(what, "No such file or directory", true);
 }
 
+bool FakeHost::has(const std::string& asked) const {
+  const std::string path = resolved(asked.substr(0, asked.find('#')));
+  const auto is_there = [&](const auto& entry) { return entry.first == path || is_below(entry.first, path); };
+  return links_.count(asked) > 0 || folders_.count(path) > 0 || std::any_of(texts_.begin(), texts_.end(), is_there);
+}
+
 /// A path with the links in it followed.
 std::string FakeHost::resolved(const std::string& path) const {
   for (const auto& [from, to] : links_) {
@@ -115,6 +123,7 @@ FakeHost host_with_nothing() {
   FakeHost host;
   add_system(host, "laptop", "XPS 13");
   add_interface(host, "eth0", "/sys/devices/pci0000:00/0000:00:1f.6", 1500);
+  add_nic_details(host);
   return host;
 }
 
@@ -125,12 +134,15 @@ FakeHost h100_infiniband_host() {
   constexpr int kRails = 8;
   for (int rail = 0; rail < kRails; ++rail) add_adapter(host, rail, "MT_0000000838", "400 Gb/sec (4X NDR)");
   add_adapter(host, kRails, "MT_0000000884", "200 Gb/sec (2X NDR)");
+  add_nic_details(host);
   return host;
 }
 
 const std::vector<NamedHost>& healthy_hosts() {
   static const std::vector<NamedHost> hosts = {{"nothing", host_with_nothing},
-                                               {"h100_infiniband", h100_infiniband_host}};
+                                               {"h100_infiniband", h100_infiniband_host},
+                                               {"roce", roce_host},
+                                               {"efa", efa_host}};
   return hosts;
 }
 

@@ -17,7 +17,12 @@ class FakeHost final : public View {
  public:
   FakeHost() = default;
   FakeHost(const FakeHost& other)
-      : View(), texts_(other.texts_), links_(other.links_), denied_(other.denied_), taken_(other.taken_) {}
+      : View(),
+        texts_(other.texts_),
+        links_(other.links_),
+        folders_(other.folders_),
+        denied_(other.denied_),
+        taken_(other.taken_) {}
   FakeHost& operator=(const FakeHost&) = delete;
 
   void set(const std::string& source, const std::string& text) { texts_[source] = text; }
@@ -26,9 +31,13 @@ class FakeHost final : public View {
   /// Removes a file, or all that is below a folder.
   void remove(const std::string& source);
 
+  /// Whether a text, a link or something in a folder is there.
+  [[nodiscard]] bool has(const std::string& asked) const;
+
   /// What a check asks for: a text, the names in a folder, a link, or a field of a text (`SOURCE#KEY`).
   void deny(const std::string& asked) { denied_.insert(asked); }
   void take_away(const std::string& asked) { taken_.insert(asked); }
+  void forget_asked() { asked_.clear(); }  ///< what was asked to make it
   [[nodiscard]] const std::set<std::string>& asked() const { return asked_; }
 
   [[nodiscard]] std::string text(const std::string& source) const override;
@@ -52,6 +61,12 @@ class FakeHost final : public View {
 [[nodiscard]] FakeHost host_with_nothing();  ///< a laptop: one Ethernet interface
 [[nodiscard]] FakeHost
 h100_infiniband_host();  ///< 8 H100, 8 ConnectX-7 at 400 Gb/s InfiniBand, a BlueField for storage
+
+[[nodiscard]] FakeHost roce_host();  ///< 8 ConnectX-7 at 400 Gb/s Ethernet, a bond of two 200 Gb/s interfaces
+[[nodiscard]] FakeHost efa_host();   ///< p4d.24xlarge with 4 EFA devices
+
+/// What checks of adapters and interfaces read of those that a host has so far.
+void add_nic_details(FakeHost& host);
 
 using NamedHost = std::pair<std::string, std::function<FakeHost()>>;
 [[nodiscard]] const std::vector<NamedHost>& healthy_hosts();
