@@ -57,11 +57,9 @@ void look_at_bond(Look& host, const std::string& name) {
   const std::string file = fmt::format("{}/{}", kBonds, name);
   const Bond bond = read_bond(host, file);
   host.state({.key = "bond_members", .among = name, .device = name, .value = std::to_string(bond.members.size())});
-  host.state({.key = "bond_mode", .among = name, .device = name, .value = bond.mode});
   for (const std::string& member : bond.down) {
     report_bond(host, name, member + " is down", "all members up", "the bond has less bandwidth, and no spare link");
   }
-  if (bond.members.empty()) report_bond(host, name, "no member", "at least one", "the bond carries nothing");
   if (bond.down.empty() && bond.speeds.size() > 1) {
     report_bond(host, name, fmt::format("members at {} and {}", *bond.speeds.begin(), *bond.speeds.rbegin()),
                 "one speed", "traffic that is spread evenly goes at the pace of the slower one");
@@ -94,10 +92,6 @@ Check bonds_check() {
       .compared = {{.key = "bond_members",
                     .title = "number of members of a bond",
                     .consequence = "bonds have unequal bandwidth",
-                    .next = "cat /proc/net/bonding/BOND"},
-                   {.key = "bond_mode",
-                    .title = "mode of a bond",
-                    .consequence = "traffic is spread in different ways",
                     .next = "cat /proc/net/bonding/BOND"}}};
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -26,8 +25,8 @@ void look_at_corrected_bits(Look& host, const std::string& interface) {
     lanes[lane] = host.number_in<std::uint64_t>(source, text.substr(colon + std::string_view("_phy: ").size()));
   }
   if (lanes.size() < 2) throw NotSeen(source, "tells nothing of single lanes");
-  const auto sum = [](std::uint64_t all, const auto& lane) { return all + lane.second; };
-  const std::uint64_t all = std::accumulate(lanes.begin(), lanes.end(), std::uint64_t{0}, sum);
+  std::uint64_t all = 0;
+  for (const auto& [lane, bits] : lanes) all += bits;
   const auto worst =
       std::max_element(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const double share = static_cast<double>(worst->second) / static_cast<double>(std::max<std::uint64_t>(all, 1));

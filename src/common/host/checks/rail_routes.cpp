@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <sstream>
@@ -14,8 +15,6 @@ namespace {
 
 const std::string kRoutes = "/proc/net/route";
 const std::string kSettings = "/proc/sys/net/ipv4/conf/";
-
-/// A line of /proc/net/route, whose numbers are hexadecimal, in the order of bytes of this processor.
 struct Route {
   std::string interface, destination, gateway, flags, references, uses, metric, mask;
 };
@@ -35,14 +34,12 @@ std::vector<Route> read_routes(Look& host) {
 
 /// `10.0.1.0/24` of 0001000A and 00FFFFFF, little endian. Throws NotSeen.
 std::string prefix_of(const Route& route) {
-  try {
-    const auto address = static_cast<std::uint32_t>(std::stoul(route.destination, nullptr, 16));
-    const auto mask = static_cast<std::uint32_t>(std::stoul(route.mask, nullptr, 16));
-    return fmt::format("{}.{}.{}.{}/{}", address & 255, (address >> 8) & 255, (address >> 16) & 255, address >> 24,
-                       std::popcount(mask));
-  } catch (const std::logic_error&) {
+  unsigned address = 0, mask = 0;
+  if (std::sscanf((route.destination + " " + route.mask).c_str(), "%x %x", &address, &mask) != 2) {
     throw NotSeen(kRoutes, fmt::format("'{} {}' is not a network", route.destination, route.mask));
   }
+  return fmt::format("{}.{}.{}.{}/{}", address & 255, (address >> 8) & 255, (address >> 16) & 255, address >> 24,
+                     std::popcount(mask));
 }
 
 /// Of `all` and of the interface, the higher value holds. Source: Documentation/networking/ip-sysctl.rst of Linux.
@@ -61,14 +58,13 @@ void look_at_rail(Look& host, const std::string& interface, const std::string& p
                .device = interface,
                .measured = fmt::format("arp_ignore {}, arp_announce {}, rp_filter {}", ignore, announce, filter),
                .expected = "arp_ignore 1 or 2, arp_announce 2, rp_filter 0 or 2",
-               .expected_by = fmt::format("several interfaces in {}", prefix),
+               .expected_by = "several interfaces in " + prefix,
                .consequence = "one rail answers for all and carries everything, or replies are dropped",
                .next = "a subnet for each rail, or these settings in /etc/sysctl.d"});
 }
 
 void report_equal(Look& host, const std::string& prefix, const std::set<std::string>& interfaces) {
-  const bool is_default = prefix == "0.0.0.0/0";
-  host.report({.level = is_default ? CheckLevel::kWarning : CheckLevel::kNote,
+  host.report({.level = prefix == "0.0.0.0/0" ? CheckLevel::kWarning : CheckLevel::kNote,
                .measured = fmt::format("routes to {} of equal metric by {}", prefix, fmt::join(interfaces, " and ")),
                .expected = "one route, or one with the lowest metric",
                .consequence = "the kernel sends all by the first of them, unless there are rules for each source",

@@ -19,16 +19,11 @@ bool is_routable(const std::string& gid) {
   return !address.starts_with("a9fe") && !address.starts_with("7f");  // 169.254.0.0/16, 127.0.0.0/8
 }
 
-std::string type_of(Look& host, const RdmaPort& port, const std::string& index) {
-  return host.text(port.folder() + "/gid_attrs/types/" + index);
-}
-
-/// Types of unused entries cannot be read.
 std::string what_is_at(Look& host, const RdmaPort& port, const std::string& index) {
   const auto gid = host.text_if_any(port.folder() + "/gids/" + index);
   if (!gid || is_unused(*gid)) return "no GID";
-  const std::string type = type_of(host, port, index);
-  return fmt::format("{}, {} address", type, is_routable(*gid) ? "routable" : "link-local");
+  return fmt::format("{}, {} address", host.text(port.folder() + "/gid_attrs/types/" + index),
+                     is_routable(*gid) ? "routable" : "link-local");
 }
 
 /// The index that NCCL takes by itself: of RoCE v2 with a routable address, IPv4 first. Empty: there is none.
@@ -40,7 +35,8 @@ std::string best_index(Look& host, const RdmaPort& port) {
   bool is_ipv4 = false;
   for (const std::string& index : indexes) {
     const std::string gid = host.text(port.folder() + "/gids/" + index);
-    if (is_unused(gid) || type_of(host, port, index) != "RoCE v2" || !is_routable(gid)) continue;
+    if (is_unused(gid) || host.text(port.folder() + "/gid_attrs/types/" + index) != "RoCE v2" || !is_routable(gid))
+      continue;
     if (!best.empty() && (is_ipv4 || !gid.starts_with(kMapped))) continue;
     best = index;
     is_ipv4 = gid.starts_with(kMapped);
@@ -56,7 +52,6 @@ void look_at_mtu(Look& host, const RdmaPort& port, const std::string& index) {
                .device = fmt::format("{} ({})", port.name(), interface),
                .measured = fmt::format("mtu {}", mtu),
                .expected = "at least 4200, usually 9000",
-               .expected_by = "RDMA packets of 4096 bytes with their headers",
                .consequence = "RDMA packets are smaller than 4096 bytes, which costs bandwidth",
                .next = fmt::format("ip link set dev {} mtu 9000, on all hosts and switches", interface),
                .maybe_by_design = true});

@@ -76,8 +76,8 @@ TEST(NicComparisonTest, AGidIndexAndATrafficClassOfOneHost) {
   hosts[3].set(port + "gid_attrs/types/3", "IB/RoCE v1\n");
   Lines lines = lines_about(hosts);
   std::sort(lines.begin(), lines.end());
-  EXPECT_EQ(lines, (Lines{"node2 mlx5_3 port 1 traffic class of RoCE ports: Global tclass=0",
-                          "node4 mlx5_3 port 1 index of the RoCE v2 GID: 5"}));
+  EXPECT_EQ(lines, (Lines{"node2 mlx5_3 port 1 traffic class of RoCE ports (MT_0000000838): Global tclass=0",
+                          "node4 mlx5_3 port 1 index of the RoCE v2 GID (MT_0000000838): 5"}));
 }
 
 /// The bond front0 of one host: its MTU, then the speed of both its members.

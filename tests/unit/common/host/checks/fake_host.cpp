@@ -1,7 +1,5 @@
 #include "common/host/checks/fake_host.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace fabricbench::host {
@@ -74,14 +72,17 @@ void FakeHost::ask(const std::string& what) const {
 
 bool FakeHost::has(const std::string& asked) const {
   const std::string path = resolved(asked.substr(0, asked.find('#')));
-  const auto is_there = [&](const auto& entry) { return entry.first == path || is_below(entry.first, path); };
-  return links_.count(asked) > 0 || folders_.count(path) > 0 || std::any_of(texts_.begin(), texts_.end(), is_there);
+  const auto inside = texts_.lower_bound(path + "/");
+  return links_.count(asked) > 0 || folders_.count(path) > 0 || texts_.count(path) > 0 ||
+         (inside != texts_.end() && is_below(inside->first, path));
 }
 
 /// A path with the links in it followed.
 std::string FakeHost::resolved(const std::string& path) const {
-  for (const auto& [from, to] : links_) {
-    if (path == from || is_below(path, from)) return resolved(to + path.substr(from.size()));
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const auto link = links_.find(path.substr(0, end));
+    if (link != links_.end()) return resolved(link->second + (end == std::string::npos ? "" : path.substr(end)));
+    if (end == std::string::npos) break;
   }
   return path;
 }
@@ -106,8 +107,12 @@ std::vector<std::string> FakeHost::names(const std::string& folder) const {
     if (is_below(each, path))
       names.insert(each.substr(path.size() + 1, each.find('/', path.size() + 1) - path.size() - 1));
   };
-  for (const auto& [source, text] : texts_) add(source);
-  for (const auto& [from, to] : links_) add(from);
+  const auto add_all = [&](const auto& entries) {
+    for (auto each = entries.lower_bound(path + "/"); each != entries.end() && is_below(each->first, path); ++each)
+      add(each->first);
+  };
+  add_all(texts_);
+  add_all(links_);
   if (names.empty() && folders_.count(path) == 0) throw NotSeen(folder, "No such file or directory", true);
   return {names.begin(), names.end()};
 }
