@@ -9,7 +9,6 @@ namespace fabricbench::host {
 namespace {
 
 constexpr std::string_view kMapped = "0000:0000:0000:0000:0000:ffff:";  // before an IPv4 address
-constexpr int kFullMtu = 4200;                                          // an RDMA packet of 4096 bytes with its headers
 
 bool is_unused(const std::string& gid) { return gid.find_first_not_of("0:") == std::string::npos; }
 
@@ -47,7 +46,7 @@ std::string best_index(Look& host, const RdmaPort& port) {
 void look_at_mtu(Look& host, const RdmaPort& port, const std::string& index) {
   const std::string interface = host.text(port.folder() + "/gid_attrs/ndevs/" + index);
   const int mtu = host.number<int>(fmt::format("/sys/class/net/{}/mtu", interface));
-  if (mtu >= kFullMtu) return;
+  if (mtu >= 4200) return;  // an RDMA packet of 4096 bytes with its headers
   host.report({.level = CheckLevel::kWarning,
                .device = fmt::format("{} ({})", port.name(), interface),
                .measured = fmt::format("mtu {}", mtu),
@@ -74,7 +73,7 @@ void look_at_gids(Look& host, const RdmaPort& port) {
                                       : fmt::format("NCCL_IB_GID_INDEX={} fits this port, or unset it", best)});
     return;
   }
-  const std::string used = is_chosen ? wanted : best;
+  const std::string& used = is_chosen ? wanted : best;
   host.state({.key = "gid_index", .among = board_of(host, port.device), .device = port.name(), .value = used});
   look_at_mtu(host, port, used);
 }
