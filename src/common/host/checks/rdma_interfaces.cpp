@@ -36,7 +36,8 @@ void look_at_interface(Look& host, const std::string& device, const std::string&
 void look_at_device(Look& host, const std::string& device) {
   const std::vector<std::string> interfaces = interfaces_of(host, device);
   const std::string names = interfaces.empty() ? "none" : fmt::format("{}", fmt::join(interfaces, " "));
-  host.state({.key = "interfaces", .among = device, .device = device, .value = names});
+  const std::string address = host.target(fmt::format("{}/{}/device", kRdmaClass, device));
+  host.state({.key = "interfaces", .among = address, .device = address, .value = names});
   bool is_active = false;
   bool is_roce = false;
   host.each(host.names(fmt::format("{}/{}/ports", kRdmaClass, device)), [&](const std::string& number) {
@@ -71,7 +72,7 @@ Check rdma_interfaces_check() {
       .absent = no_rdma_device,
       .look = examine_rdma_interfaces,
       .compared = {{.key = "interfaces",
-                    .title = "interfaces of an RDMA device",
+                    .title = "interfaces of an RDMA adapter",
                     .consequence = "NCCL_SOCKET_IFNAME and NCCL_IB_HCA name other rails on this host",
                     .next = "ibdev2netdev on both hosts; udev rules give names that last"}}};
 }
