@@ -49,6 +49,16 @@ inline constexpr const char* kUnknownHost = "unknown";
 [[nodiscard]] Check port_state_check();
 [[nodiscard]] Check port_rate_check();
 [[nodiscard]] Check adapter_pci_check();
+[[nodiscard]] Check rdma_nodes_check();
+[[nodiscard]] Check adapter_driver_check();
+[[nodiscard]] Check ib_subnet_check();
+[[nodiscard]] Check error_counters_check();
+[[nodiscard]] Check rdma_interfaces_check();
 [[nodiscard]] Check interface_mtu_check();
+[[nodiscard]] Check roce_gids_check();
+[[nodiscard]] Check link_lanes_check();
+[[nodiscard]] Check bonds_check();
+[[nodiscard]] Check interface_speed_check();
+[[nodiscard]] Check rail_routes_check();
 
 }  // namespace fabricbench::host

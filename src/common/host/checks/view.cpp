@@ -1,5 +1,6 @@
 #include "common/host/checks/view.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <sys/statvfs.h>
 
@@ -93,11 +94,26 @@ std::string addresses_of(const std::string& name) {
   return lines;
 }
 
+/// Whether a device can be opened as a job opens it: the kernel may refuse a node that is there, by its mode or by the
+/// devices of a control group.
+std::string whether_opens(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+    return "yes";
+  }
+  if (errno == EPERM || errno == EACCES || errno == ENXIO || errno == ENODEV) {
+    return std::generic_category().message(errno);
+  }
+  fail("system/opens" + path, errno);
+}
+
 /// What the kernel and the C library answer.
 std::string system_fact(const std::string& rest) {
   if (rest == "host_name") return host_name();
   if (rest == "kernel") return kernel_release();
   if (rest.starts_with("free/")) return free_bytes(rest.substr(std::string_view("free").size()));
+  if (rest.starts_with("opens/")) return whether_opens(rest.substr(std::string_view("opens").size()));
   if (rest.starts_with("address/")) return addresses_of(rest.substr(std::string_view("address/").size()));
   if (auto answer = find_system_fact(rest)) return *answer;
   throw NotSeen("system/" + rest, "is not known");

@@ -152,7 +152,7 @@ TEST(OverviewTest, WhatCouldNotBeSeenIsOneLineForAllHosts) {
   std::vector<FakeHost> hosts = nodes(3);
   for (FakeHost& each : hosts) each.deny("/sys/class/infiniband/mlx5_2/ports/1/state");
   const std::vector<PreflightUnseen> unseen = overview_of(hosts).unseen();
-  ASSERT_EQ(unseen.size(), 2U);  // of two checks
+  ASSERT_EQ(unseen.size(), 5U);  // of five checks
   EXPECT_EQ(unseen[0].check, "port_state");
   EXPECT_TRUE(unseen[0].is_required);
   EXPECT_EQ(unseen[0].hosts, "node[01-03]");

@@ -129,6 +129,7 @@ FakeHost host_with_nothing() {
   FakeHost host;
   add_system(host, "laptop", "XPS 13");
   add_interface(host, "eth0", "/sys/devices/pci0000:00/0000:00:1f.6", 1500);
+  add_nic_details(host);
   return host;
 }
 
@@ -140,12 +141,15 @@ FakeHost h100_infiniband_host() {
   for (int rail = 0; rail < kRails; ++rail) add_adapter(host, rail, "MT_0000000838", "400 Gb/sec (4X NDR)");
   add_adapter(host, kRails, "MT_0000000884", "200 Gb/sec (2X NDR)");
   add_rdma_settings(host, "/sys/devices/pci0000:30/0000:30:01.0/0000:31:00.0");
+  add_nic_details(host);
   return host;
 }
 
 const std::vector<NamedHost>& healthy_hosts() {
   static const std::vector<NamedHost> hosts = {{"nothing", host_with_nothing},
-                                               {"h100_infiniband", h100_infiniband_host}};
+                                               {"h100_infiniband", h100_infiniband_host},
+                                               {"roce", roce_host},
+                                               {"efa", efa_host}};
   return hosts;
 }
 

@@ -37,6 +37,7 @@ class FakeHost final : public View {
   /// What a check asks for: a text, the names in a folder, a link, or a field of a text (`SOURCE#KEY`).
   void deny(const std::string& asked) { denied_.insert(asked); }
   void take_away(const std::string& asked) { taken_.insert(asked); }
+  void forget_asked() { asked_.clear(); }  ///< what was asked to make it
   [[nodiscard]] const std::set<std::string>& asked() const { return asked_; }
 
   [[nodiscard]] std::string text(const std::string& source) const override;
@@ -64,6 +65,11 @@ h100_infiniband_host();  ///< 8 H100, 8 ConnectX-7 at 400 Gb/s InfiniBand, a Blu
 /// What checks of the operating system, of launching and of settings read.
 void add_system_details(FakeHost& host);
 void add_rdma_settings(FakeHost& host, const std::string& device);  ///< of a host with mlx5_0 to mlx5_8
+[[nodiscard]] FakeHost roce_host();  ///< 8 ConnectX-7 at 400 Gb/s Ethernet, a bond of two 200 Gb/s interfaces
+[[nodiscard]] FakeHost efa_host();   ///< p4d.24xlarge with 4 EFA devices
+
+/// What checks of adapters and interfaces read of those that a host has so far.
+void add_nic_details(FakeHost& host);
 
 using NamedHost = std::pair<std::string, std::function<FakeHost()>>;
 [[nodiscard]] const std::vector<NamedHost>& healthy_hosts();
