@@ -30,7 +30,7 @@ std::string name_of(const View& view) {
 const std::vector<Check>& all_checks() {
   static const std::vector<Check> checks = {
       kernel_check(),     host_name_check(), locked_memory_check(), shared_memory_check(), rdma_adapters_check(),
-      port_state_check(), port_rate_check(), adapter_pci_check(),   interface_mtu_check(),
+      port_state_check(), port_rate_check(), adapter_pci_check(),   interface_mtu_check(), gpu_pci_check(),
   };
   return checks;
 }

@@ -32,5 +32,6 @@ inline constexpr const char* kUnknownHost = "unknown";
 [[nodiscard]] Check port_rate_check();
 [[nodiscard]] Check adapter_pci_check();
 [[nodiscard]] Check interface_mtu_check();
+[[nodiscard]] Check gpu_pci_check();
 
 }  // namespace fabricbench::host

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/host/checks/fake_gpus.h"
+
 namespace fabricbench::host {
 namespace {
 
@@ -125,6 +127,7 @@ FakeHost h100_infiniband_host() {
   constexpr int kRails = 8;
   for (int rail = 0; rail < kRails; ++rail) add_adapter(host, rail, "MT_0000000838", "400 Gb/sec (4X NDR)");
   add_adapter(host, kRails, "MT_0000000884", "200 Gb/sec (2X NDR)");
+  add_h100_gpus(host);
   return host;
 }
 
