@@ -14,6 +14,7 @@ void add_gpu(FakeHost& host, int number) {
   host.link("/sys/bus/pci/devices/" + address, device);
   host.set(device + "/vendor", "0x10de\n");
   host.set(device + "/class", "0x030200\n");
+  host.set(device + "/device", "0x2330\n");
   host.set(device + "/current_link_speed", "2.5 GT/s PCIe\n");
   host.set(device + "/max_link_speed", "32.0 GT/s PCIe\n");
   for (const std::string& end : {bridge, device}) {

@@ -41,6 +41,13 @@ TEST(GpuPciTest, AHypervisorThatHidesTheLinkLeavesItUnknown) {
   EXPECT_EQ(run_check(gpu_pci_check(), host).outcome, CheckOutcome::kNotChecked);
 }
 
+TEST(GpuPciTest, CountsGpusByModelForOtherHosts) {
+  const CheckResult result = run_check(gpu_pci_check(), h100_infiniband_host());
+  ASSERT_EQ(result.facts.size(), 1U);
+  EXPECT_EQ(result.facts[0].among, "PCI device 0x2330");
+  EXPECT_EQ(result.facts[0].value, "8");
+}
+
 TEST(GpuPciTest, AHostWithoutGpusHasNothingToCheck) {
   EXPECT_EQ(run_check(gpu_pci_check(), host_with_nothing()).absent, "no NVIDIA GPU");
 }
