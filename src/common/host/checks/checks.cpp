@@ -66,6 +66,7 @@ const std::vector<Check>& all_checks() {
       bonds_check(),
       interface_speed_check(),
       rail_routes_check(),
+      gpu_pci_check(),
   };
   return checks;
 }

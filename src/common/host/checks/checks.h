@@ -24,10 +24,10 @@ inline constexpr const char* kUnknownHost = "unknown";
 
 // A file each. What they have in common is in devices.h.
 [[nodiscard]] Check kernel_check();
+[[nodiscard]] Check software_check();
 [[nodiscard]] Check host_name_check();
 [[nodiscard]] Check locked_memory_check();
 [[nodiscard]] Check shared_memory_check();
-[[nodiscard]] Check software_check();
 [[nodiscard]] Check processors_check();
 [[nodiscard]] Check processor_tuning_check();
 [[nodiscard]] Check clock_sync_check();
@@ -60,5 +60,6 @@ inline constexpr const char* kUnknownHost = "unknown";
 [[nodiscard]] Check bonds_check();
 [[nodiscard]] Check interface_speed_check();
 [[nodiscard]] Check rail_routes_check();
+[[nodiscard]] Check gpu_pci_check();
 
 }  // namespace fabricbench::host

@@ -142,6 +142,7 @@ FakeHost h100_infiniband_host() {
   add_adapter(host, kRails, "MT_0000000884", "200 Gb/sec (2X NDR)");
   add_rdma_settings(host, "/sys/devices/pci0000:30/0000:30:01.0/0000:31:00.0");
   add_nic_details(host);
+  add_h100_gpus(host);
   return host;
 }
 

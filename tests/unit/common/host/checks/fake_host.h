@@ -68,6 +68,8 @@ void add_rdma_settings(FakeHost& host, const std::string& device);  ///< of a ho
 [[nodiscard]] FakeHost roce_host();  ///< 8 ConnectX-7 at 400 Gb/s Ethernet, a bond of two 200 Gb/s interfaces
 [[nodiscard]] FakeHost efa_host();   ///< p4d.24xlarge with 4 EFA devices
 
+void add_h100_gpus(FakeHost& host);  ///< 8 of them, idle: their links are x16, and at the speed of PCIe 1
+
 /// What checks of adapters and interfaces read of those that a host has so far.
 void add_nic_details(FakeHost& host);
 
