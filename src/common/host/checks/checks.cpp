@@ -60,11 +60,10 @@ const std::vector<Check>& all_checks() {
       ib_subnet_check(),
       error_counters_check(),
       rdma_interfaces_check(),
-      interface_mtu_check(),
+      interface_links_check(),
       roce_gids_check(),
       link_lanes_check(),
       bonds_check(),
-      interface_speed_check(),
       rail_routes_check(),
       gpu_pci_check(),
   };

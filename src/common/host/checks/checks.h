@@ -54,11 +54,10 @@ inline constexpr const char* kUnknownHost = "unknown";
 [[nodiscard]] Check ib_subnet_check();
 [[nodiscard]] Check error_counters_check();
 [[nodiscard]] Check rdma_interfaces_check();
-[[nodiscard]] Check interface_mtu_check();
+[[nodiscard]] Check interface_links_check();
 [[nodiscard]] Check roce_gids_check();
 [[nodiscard]] Check link_lanes_check();
 [[nodiscard]] Check bonds_check();
-[[nodiscard]] Check interface_speed_check();
 [[nodiscard]] Check rail_routes_check();
 [[nodiscard]] Check gpu_pci_check();
 

@@ -31,10 +31,13 @@ void each_port(Look& look, const std::function<void(const RdmaPort&)>& action) {
   });
 }
 
+bool is_active(Look& look, const RdmaPort& port) {
+  return look.text(port.folder() + "/state").find("ACTIVE") != std::string::npos;
+}
+
 void each_active_port(Look& look, std::string_view layer, const std::function<void(const RdmaPort&)>& action) {
   each_port(look, [&](const RdmaPort& port) {
-    if (look.text(port.folder() + "/link_layer") != layer) return;
-    if (look.text(port.folder() + "/state").find("ACTIVE") != std::string::npos) action(port);
+    if (look.text(port.folder() + "/link_layer") == layer && is_active(look, port)) action(port);
   });
 }
 

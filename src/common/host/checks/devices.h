@@ -30,6 +30,9 @@ struct RdmaPort {
 /// Calls `action` for each port of each device; one that is not seen leaves the others.
 void each_port(Look& look, const std::function<void(const RdmaPort&)>& action);
 
+/// Throws NotSeen.
+[[nodiscard]] bool is_active(Look& look, const RdmaPort& port);
+
 /// Calls `action` for each active port with this link layer, `InfiniBand` or `Ethernet`; one that is not seen leaves
 /// the others.
 void each_active_port(Look& look, std::string_view layer, const std::function<void(const RdmaPort&)>& action);

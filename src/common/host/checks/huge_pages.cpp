@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> efa_devices(Look& host) {
   std::vector<std::string> found;
   for (const std::string& device : rdma_devices(host)) {
-    if (host.target(fmt::format("{}/{}/device/driver", kRdmaClass, device)) == "efa") found.push_back(device);
+    if (driver_of(host, device) == "efa") found.push_back(device);
   }
   return found;
 }

@@ -1,5 +1,6 @@
 #include "common/host/checks/checks.h"
 #include "common/host/checks/devices.h"
+#include "common/host/checks/settings.h"
 
 #include <charconv>
 
@@ -33,7 +34,7 @@ void look_at_lid(Look& host, const RdmaPort& port, const std::string& name, cons
 
 /// Two limited members of a partition cannot reach each other.
 void look_at_partition(Look& host, const RdmaPort& port, const std::string& board) {
-  const std::string index = host.text_if_any("env/NCCL_IB_PKEY").value_or("0");
+  const std::string index = find_nccl_setting(host, "NCCL_IB_PKEY").value_or(Setting{"0", ""}).value;
   const unsigned key = hexadecimal(host, fmt::format("{}/pkeys/{}", port.folder(), index));
   host.state({.key = "pkey", .among = board, .device = port.name(), .value = fmt::format("{:#06x}", key)});
   constexpr unsigned kFullMember = 0x8000;

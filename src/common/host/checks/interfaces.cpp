@@ -61,6 +61,15 @@ bool HostInterface::is_named_by(const std::string& text) const {
                      [&](const std::string& address) { return is_in_subnet(address, text); });
 }
 
+void each_link(Look& look, const std::function<void(const std::string&)>& action) {
+  look.each(look.names(kNetClass), [&](const std::string& interface) {
+    const std::string folder = fmt::format("{}/{}/", kNetClass, interface);
+    const bool is_device = look.names_if_any(folder + "device").has_value();
+    if (!is_device && !look.names_if_any(folder + "bonding").has_value()) return;
+    if (look.text(folder + "operstate") == "up") action(interface);
+  });
+}
+
 std::vector<HostInterface> interfaces_of_host(Look& look) {
   std::vector<HostInterface> interfaces;
   for (const std::string& line : look.lines("system/interfaces")) {

@@ -1,6 +1,7 @@
 // The network interfaces of a host and their addresses.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct HostInterface {
   /// Whether MPI and Gloo mean it: by its name, or by a subnet.
   [[nodiscard]] bool is_named_by(const std::string& text) const;
 };
+
+inline const std::string kNetClass = "/sys/class/net";
+
+/// Calls `action` for each interface of a device and each bond that is up, not for bridges, containers and tunnels; one
+/// that is not seen leaves the others.
+void each_link(Look& look, const std::function<void(const std::string&)>& action);
 
 /// Throws NotSeen.
 [[nodiscard]] std::vector<HostInterface> interfaces_of_host(Look& look);

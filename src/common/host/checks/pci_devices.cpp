@@ -1,36 +1,10 @@
 #include "common/host/checks/pci_devices.h"
 
-#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 namespace fabricbench::host {
-
-int link_width(Look& look, const std::string& device, const std::string& which) {
-  const std::string file = fmt::format("{}/{}_link_width", device, which);
-  const int width = look.number<int>(file);
-  constexpr int kMost = 32;
-  if (width < 1 || width > kMost) throw NotSeen(file, fmt::format("x{} is not a width", width));
-  return width;
-}
-
-PciLink link_of(Look& look, const std::string& device, const std::string& which) {
-  const std::string file = fmt::format("{}/{}_link_speed", device, which);
-  const std::string speed = look.text(file);
-  PciLink link;
-  if (std::sscanf(speed.c_str(), "%lf GT/s", &link.gigatransfers_per_s) != 1) {
-    throw NotSeen(file, fmt::format("'{}' is not a speed", speed));
-  }
-  link.width = link_width(look, device, which);
-  return link;
-}
-
-std::optional<std::string> slot_above(const std::string& path) {
-  const std::filesystem::path above = std::filesystem::path(path).parent_path();
-  if (above.filename().string().starts_with("pci")) return std::nullopt;  // pci0000:00
-  return above.string();
-}
 
 namespace {
 
@@ -43,6 +17,26 @@ bool is_nvidia_gpu(Look& look, const std::string& address) {
 }
 
 }  // namespace
+
+int link_width(Look& look, const std::string& device, const std::string& which) {
+  const std::string file = fmt::format("{}/{}_link_width", device, which);
+  const std::string text = look.text(file);
+  if (const auto width = link_width_in(text)) return *width;
+  throw NotSeen(file, fmt::format("'{}' is not a width", text));
+}
+
+PciLink link_of(Look& look, const std::string& device, const std::string& which) {
+  const std::string file = fmt::format("{}/{}_link_speed", device, which);
+  const std::string text = look.text(file);
+  if (const auto speed = link_speed_in(text)) return {*speed, link_width(look, device, which)};
+  throw NotSeen(file, fmt::format("'{}' is not a speed", text));
+}
+
+std::optional<std::string> slot_above(const std::string& path) {
+  const std::filesystem::path above = std::filesystem::path(path).parent_path();
+  if (above.filename().string().starts_with("pci")) return std::nullopt;  // pci0000:00
+  return above.string();
+}
 
 std::vector<std::string> nvidia_gpus(Look& look) {
   std::vector<std::string> gpus;

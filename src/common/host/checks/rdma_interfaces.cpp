@@ -38,12 +38,12 @@ void look_at_device(Look& host, const std::string& device) {
   const std::string names = interfaces.empty() ? "none" : fmt::format("{}", fmt::join(interfaces, " "));
   const std::string address = host.target(fmt::format("{}/{}/device", kRdmaClass, device));
   host.state({.key = "interfaces", .among = address, .device = address, .value = names});
-  bool is_active = false;
+  bool has_active_port = false;
   bool is_roce = false;
   host.each(host.names(fmt::format("{}/{}/ports", kRdmaClass, device)), [&](const std::string& number) {
     const RdmaPort port{device, number};
-    if (host.text(port.folder() + "/state").find("ACTIVE") == std::string::npos) return;
-    is_active = true;
+    if (!is_active(host, port)) return;
+    has_active_port = true;
     is_roce = host.text(port.folder() + "/link_layer") == "Ethernet" || is_roce;
   });
   if (is_roce && interfaces.empty()) {
@@ -54,7 +54,7 @@ void look_at_device(Look& host, const std::string& device) {
                  .consequence = "in a container with a network of its own, its GIDs cannot be used",
                  .next = "docker run --network=host"});
   }
-  if (!is_active) return;
+  if (!has_active_port) return;
   host.each(interfaces, [&](const std::string& interface) { look_at_interface(host, device, interface); });
 }
 

@@ -1,5 +1,6 @@
 #include "common/host/checks/checks.h"
 #include "common/host/checks/devices.h"
+#include "common/host/checks/settings.h"
 
 #include <algorithm>
 
@@ -58,8 +59,8 @@ void look_at_mtu(Look& host, const RdmaPort& port, const std::string& index) {
 
 void look_at_gids(Look& host, const RdmaPort& port) {
   const std::string best = best_index(host, port);
-  const std::string wanted = host.text_if_any("env/NCCL_IB_GID_INDEX").value_or("");
-  const bool is_chosen = !wanted.empty() && !wanted.starts_with('-');
+  const auto [wanted, origin] = find_nccl_setting(host, "NCCL_IB_GID_INDEX").value_or(Setting{"-1", ""});
+  const bool is_chosen = !wanted.starts_with('-');
   const std::string found = is_chosen ? what_is_at(host, port, wanted) : "";
   if (best.empty() || (is_chosen && found != "RoCE v2, routable address")) {
     host.report({.level = CheckLevel::kFailure,
@@ -67,34 +68,33 @@ void look_at_gids(Look& host, const RdmaPort& port) {
                  .measured = is_chosen ? fmt::format("GID index {}: {}", wanted, found)
                                        : "no RoCE v2 GID with a routable address",
                  .expected = "a RoCE v2 GID with a routable address",
-                 .expected_by = is_chosen ? "NCCL_IB_GID_INDEX" : "what NCCL connects by",
+                 .expected_by = is_chosen ? "NCCL_IB_GID_INDEX of " + origin : "what NCCL connects by",
                  .consequence = "connections of this rail fail or time out (error 12)",
                  .next = best.empty() ? "ip addr: give its interface an address; show_gids lists the result"
                                       : fmt::format("NCCL_IB_GID_INDEX={} fits this port, or unset it", best)});
     return;
   }
-  const std::string& used = is_chosen ? wanted : best;
-  host.state({.key = "gid_index", .among = board_of(host, port.device), .device = port.name(), .value = used});
-  look_at_mtu(host, port, used);
+  const std::string& index = is_chosen ? wanted : best;
+  host.state({.key = "gid_index", .among = board_of(host, port.device), .device = port.name(), .value = index});
+  look_at_mtu(host, port, index);
+}
+
+void examine_roce_gids(Look& host) {
+  each_active_port(host, "Ethernet", [&](const RdmaPort& port) { look_at_gids(host, port); });
 }
 
 }  // namespace
 
 Check roce_gids_check() {
-  return {
-      .name = "roce_gids",
-      .what =
-          "Active RoCE ports have a RoCE v2 GID with a routable address, at one index, and an MTU for full packets.",
-      .reads = "/sys/class/infiniband/*/ports/*/{gids,gid_attrs}, /sys/class/net/*/mtu, NCCL_IB_GID_INDEX",
-      .absent = no_roce_port,
-      .look =
-          [](Look& host) {
-            each_active_port(host, "Ethernet", [&](const RdmaPort& port) { look_at_gids(host, port); });
-          },
-      .compared = {{.key = "gid_index",
-                    .title = "index of the RoCE v2 GID",
-                    .consequence = "no value of NCCL_IB_GID_INDEX fits all ports",
-                    .next = "show_gids; leave NCCL_IB_GID_INDEX unset, as NCCL 2.21 and later find the index"}}};
+  return {.name = "roce_gids",
+          .what = "Active RoCE ports have a routable RoCE v2 GID at one index, and an MTU for full packets.",
+          .reads = "/sys/class/infiniband/*/ports/*/{gids,gid_attrs}, /sys/class/net/*/mtu, NCCL_IB_GID_INDEX",
+          .absent = no_roce_port,
+          .look = examine_roce_gids,
+          .compared = {{.key = "gid_index",
+                        .title = "index of the RoCE v2 GID",
+                        .consequence = "no value of NCCL_IB_GID_INDEX fits all ports",
+                        .next = "show_gids; leave NCCL_IB_GID_INDEX unset, as NCCL 2.21 and later find the index"}}};
 }
 
 }  // namespace fabricbench::host

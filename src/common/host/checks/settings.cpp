@@ -89,6 +89,10 @@ std::optional<Setting> find_setting(const Settings& settings, const std::string&
   return found->second;
 }
 
+std::optional<Setting> find_nccl_setting(Look& look, const std::string& name) {
+  return find_setting(nccl_settings(look), name);
+}
+
 NameList NameList::of(std::string_view text) {
   NameList list;
   list.excludes = text.starts_with('^');

@@ -38,6 +38,8 @@ using Settings = std::map<std::string, Setting>;
 [[nodiscard]] Settings mpi_settings(Look& look);
 
 [[nodiscard]] std::optional<Setting> find_setting(const Settings& settings, const std::string& name);
+/// Of those of NCCL. Throws NotSeen.
+[[nodiscard]] std::optional<Setting> find_nccl_setting(Look& look, const std::string& name);
 
 /// `mlx5_0:1` of a list.
 struct ListedName {

@@ -33,7 +33,7 @@ void examine_software(Look& host) {
   const auto state = [&](const char* key, const std::function<std::string(Look&)>& value) {
     host.attempt([&] { host.state({.key = key, .value = value(host)}); });
   };
-  state("system", [](Look& look) { return look.field("/etc/os-release", "PRETTY_NAME="); });
+  state("system", [](Look& look) { return look.field("/etc/os-release", "PRETTY_NAME"); });
   state("bios", firmware_of_board);
   state("container", container);
   state("mpi", mpi_version);

@@ -1,6 +1,7 @@
 #include "common/host/checks/system_facts.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <link.h>
 #include <net/if.h>
@@ -10,6 +11,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +34,7 @@
 #include <fmt/format.h>
 
 #include "common/host/checks/view.h"
+#include "common/host/identity.h"
 
 namespace fabricbench::host {
 namespace {
@@ -64,6 +67,46 @@ std::string address_text(const ifaddrs& entry) {
                        ? prefix_length(reinterpret_cast<const sockaddr_in*>(entry.ifa_netmask)->sin_addr)
                        : prefix_length(reinterpret_cast<const sockaddr_in6*>(entry.ifa_netmask)->sin6_addr);
   return fmt::format("{}/{}", address, bits);
+}
+
+std::string free_bytes(const std::string& path) {
+  struct statvfs facts {};
+  if (::statvfs(path.c_str(), &facts) != 0) refuse("free" + path, errno);
+  return fmt::format("{} {}", facts.f_bavail * facts.f_frsize, facts.f_blocks * facts.f_frsize);
+}
+
+/// The addresses of a name, each once, in one line each.
+std::string addresses_of(const std::string& name) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(name.c_str(), nullptr, &wanted, &found);
+  if (error != 0) throw NotSeen("system/address/" + name, ::gai_strerror(error), error == EAI_NONAME);
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  std::set<std::string> texts;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    std::array<char, NI_MAXHOST> text{};
+    if (::getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0) {
+      texts.insert(text.data());
+    }
+  }
+  std::string lines;
+  for (const std::string& text : texts) lines += text + "\n";
+  return lines;
+}
+
+/// Whether a device can be opened as a job opens it: the kernel may refuse a node that is there, by its mode or by the
+/// devices of a control group.
+std::string whether_opens(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+    return "yes";
+  }
+  if (errno == EPERM || errno == EACCES || errno == ENXIO || errno == ENODEV) {
+    return std::generic_category().message(errno);
+  }
+  refuse("opens" + path, errno);
 }
 
 const char* link_state(unsigned flags) {
@@ -195,15 +238,26 @@ std::vector<std::string> environment_names() {
   return names;
 }
 
-std::optional<std::string> find_system_fact(const std::string& rest) {
+std::string environment_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  if (value == nullptr) throw NotSeen("env/" + name, "is not set", true);
+  return value;
+}
+
+std::string system_fact(const std::string& rest) {
   const auto behind = [&](std::string_view begin) { return rest.substr(begin.size()); };
+  if (rest == "host_name") return host_name();
+  if (rest == "kernel") return kernel_release();
   if (rest == "interfaces") return interfaces();
   if (rest == "home") return home();
   if (rest == "clock") return clock_state();
   if (rest == "program_hash") return program_hash();
+  if (rest.starts_with("free/")) return free_bytes(behind("free"));
+  if (rest.starts_with("opens/")) return whether_opens(behind("opens"));
+  if (rest.starts_with("address/")) return addresses_of(behind("address/"));
   if (rest.starts_with("program/")) return program_path(behind("program/"));
   if (rest.starts_with("library/")) return whether_library_loads(behind("library/"));
-  return std::nullopt;
+  throw NotSeen("system/" + rest, "is not known");
 }
 
 }  // namespace fabricbench::host

@@ -23,7 +23,7 @@ bool is_end_device(const std::string& pci_class) {
 }
 
 void examine_topology_file(Look& host) {
-  const auto setting = find_setting(nccl_settings(host), "NCCL_TOPO_FILE");
+  const auto setting = find_nccl_setting(host, "NCCL_TOPO_FILE");
   const auto text = host.text_if_any(setting->value);
   const auto tell = [&](const std::string& measured) {
     host.report({.measured = fmt::format("NCCL_TOPO_FILE={}: {}", setting->value, measured),
@@ -45,7 +45,7 @@ void examine_topology_file(Look& host) {
 }
 
 std::optional<std::string> no_topology_file(Look& host) {
-  if (find_setting(nccl_settings(host), "NCCL_TOPO_FILE")) return std::nullopt;
+  if (find_nccl_setting(host, "NCCL_TOPO_FILE")) return std::nullopt;
   return "no NCCL_TOPO_FILE";
 }
 

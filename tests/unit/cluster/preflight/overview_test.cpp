@@ -124,8 +124,8 @@ TEST(OverviewTest, NamesThatLeadToOtherDevicesAreNamed) {
   const std::vector<PreflightFinding> findings = overview_of(hosts).findings();
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].hosts, "node02");
-  EXPECT_EQ(findings[0].what.measured, "PCI address of an RDMA device: 0000:11:00.0");
-  EXPECT_EQ(findings[0].what.expected, "0000:01:00.0, as on 2 hosts");
+  EXPECT_EQ(findings[0].what.measured, "name of the RDMA device: mlx5_1");
+  EXPECT_EQ(findings[0].what.expected, "mlx5_0, as on 2 hosts");
 }
 
 TEST(OverviewTest, HostsOfAnotherClassAreNotCompared) {

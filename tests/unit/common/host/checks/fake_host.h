@@ -31,14 +31,12 @@ class FakeHost final : public View {
   /// Removes a file, or all that is below a folder.
   void remove(const std::string& source);
 
-  /// Whether a text, a link or something in a folder is there.
-  [[nodiscard]] bool has(const std::string& asked) const;
-
   /// What a check asks for: a text, the names in a folder, a link, or a field of a text (`SOURCE#KEY`).
   void deny(const std::string& asked) { denied_.insert(asked); }
   void take_away(const std::string& asked) { taken_.insert(asked); }
-  void forget_asked() { asked_.clear(); }  ///< what was asked to make it
+  void forget_asked() { asked_.clear(), answered_.clear(); }  ///< what was asked to make it
   [[nodiscard]] const std::set<std::string>& asked() const { return asked_; }
+  [[nodiscard]] const std::set<std::string>& answered() const { return answered_; }  ///< of these, what was there
 
   [[nodiscard]] std::string text(const std::string& source) const override;
   [[nodiscard]] std::string field(const std::string& source, std::string_view key) const override;
@@ -55,6 +53,7 @@ class FakeHost final : public View {
   std::set<std::string> denied_;
   std::set<std::string> taken_;
   mutable std::set<std::string> asked_;
+  mutable std::set<std::string> answered_;
 };
 
 /// Hosts that are well. Each is complete as far as checks read.
@@ -70,8 +69,9 @@ void add_rdma_settings(FakeHost& host, const std::string& device);  ///< of a ho
 
 void add_h100_gpus(FakeHost& host);  ///< 8 of them, idle: their links are x16, and at the speed of PCIe 1
 
-/// What checks of adapters and interfaces read of those that a host has so far.
-void add_nic_details(FakeHost& host);
+/// What checks of interfaces and of adapters read of those that a host has so far.
+void add_interface_details(FakeHost& host);
+void add_adapter_details(FakeHost& host);
 
 using NamedHost = std::pair<std::string, std::function<FakeHost()>>;
 [[nodiscard]] const std::vector<NamedHost>& healthy_hosts();

@@ -93,7 +93,9 @@ void add_bond(FakeHost& host) {
 constexpr const char* kRouteTitles =
     "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
 
-void add_interfaces_and_routes(FakeHost& host) {
+}  // namespace
+
+void add_interface_details(FakeHost& host) {
   for (const std::string& name : host.names("/sys/class/net")) {
     host.set("/sys/class/net/" + name + "/type", "1\n");
     host.set("/sys/class/net/" + name + "/speed", "1000\n");
@@ -102,33 +104,29 @@ void add_interfaces_and_routes(FakeHost& host) {
                                   "eno1\t00000000\t0100000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
                                   "eno1\t0000000A\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0\n");
   host.set("/sys/module/mlx5_core/version", "23.10-1.1.9\n");
+  host.forget_asked();
 }
 
-void add_adapters(FakeHost& host) {
+void add_adapter_details(FakeHost& host) {
   int number = 0;
   for (const std::string& device : host.names(kClass)) {
     const std::string port = kClass + "/" + device + "/ports/1";
     host.set(port + "/lid", fmt::format("{:#x}\n", 27 + number));
     host.set(port + "/sm_lid", "0x1\n");
     host.set(port + "/pkeys/0", "0xffff\n");
+    host.set(port + "/pkeys/1", "0x8001\n");
     add_counters(host, port);
     add_verbs_node(host, device, number);
     add_driver(host, device, "mlx5_core");
     add_interface_of(host, device, fmt::format("ib{}", number), 2044, 32);
     ++number;
   }
-}
-
-}  // namespace
-
-void add_nic_details(FakeHost& host) {
-  add_interfaces_and_routes(host);
-  if (host.has(kClass)) add_adapters(host);
   host.forget_asked();
 }
 
 FakeHost roce_host() {
   FakeHost host = h100_infiniband_host();
+  host.remove("/etc/nccl.conf");
   host.remove(kClass + "/mlx5_8");
   host.remove("/sys/class/infiniband_verbs/uverbs8");
   host.remove("/sys/class/net/ib8");

@@ -85,11 +85,10 @@ void add_settings(FakeHost& host) {
 void add_rdma_settings(FakeHost& host, const std::string& device) {
   host.set("/etc/nccl.conf",
            "NCCL_SOCKET_IFNAME==eno1\nNCCL_DEBUG=WARN\nNCCL_TUNER_PLUGIN=none\nNCCL_IB_HCA=^mlx5_8\n"
-           "NCCL_TOPO_FILE=/etc/topology.xml\n");
+           "NCCL_TOPO_FILE=/etc/topology.xml\nNCCL_IB_PKEY=1\n");
   host.set("/home/anna/ucx.conf", "UCX_NET_DEVICES=mlx5_0:1,eno1\n");
   const std::string address = device.substr(device.rfind('/') + 1);
   host.set("/etc/topology.xml", fmt::format("<pci busid=\"{}\" class=\"0x020700\"/>\n", address));
-  host.link("/sys/bus/pci/devices/" + address, device);
 }
 
 void add_system_details(FakeHost& host) {

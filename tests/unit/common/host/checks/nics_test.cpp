@@ -39,6 +39,9 @@ TEST(RoceGidsTest, AChosenIndexOfAnotherKind) {
   EXPECT_EQ(run_check(roce_gids_check(), host).findings[0].measured, "GID index 4: no GID");
   host.set("env/NCCL_IB_GID_INDEX", "3");
   EXPECT_EQ(run_check(roce_gids_check(), host).outcome, CheckOutcome::kOk);
+  host.remove("env/NCCL_IB_GID_INDEX");
+  host.set("/etc/nccl.conf", "NCCL_IB_GID_INDEX=1\n");
+  EXPECT_EQ(run_check(roce_gids_check(), host).findings[0].expected_by, "NCCL_IB_GID_INDEX of /etc/nccl.conf");
 }
 
 TEST(RoceGidsTest, ASmallMtu) {
@@ -57,7 +60,7 @@ TEST(IbSubnetTest, NoLidNoManagerAndLimitedMembers) {
   host.set(kFourth + "sm_lid", "0x0\n");
   EXPECT_EQ(only_finding(ib_subnet_check(), host).measured, "sm_lid is 0");
   host.set(kFourth + "sm_lid", "0x1\n");
-  host.set(kFourth + "pkeys/0", "0x7fff\n");
+  host.set(kFourth + "pkeys/1", "0x7fff\n");  // /etc/nccl.conf has NCCL_IB_PKEY=1
   const CheckFinding found = only_finding(ib_subnet_check(), host);
   EXPECT_EQ(found.measured, "limited member of partition 0x7fff");
   EXPECT_EQ(found.device, "mlx5_3 port 1");
