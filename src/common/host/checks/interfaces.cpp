@@ -65,8 +65,7 @@ void each_link(Look& look, const std::function<void(const std::string&)>& action
   look.each(look.names(kNetClass), [&](const std::string& interface) {
     const std::string folder = fmt::format("{}/{}/", kNetClass, interface);
     const bool is_device = look.names_if_any(folder + "device").has_value();
-    if (!is_device && !look.names_if_any(folder + "bonding").has_value()) return;
-    if (look.text(folder + "operstate") == "up") action(interface);
+    if (is_device || look.names_if_any(folder + "bonding").has_value()) action(interface);
   });
 }
 

@@ -26,8 +26,8 @@ struct HostInterface {
 
 inline const std::string kNetClass = "/sys/class/net";
 
-/// Calls `action` for each interface of a device and each bond that is up, not for bridges, containers and tunnels; one
-/// that is not seen leaves the others.
+/// Calls `action` for each interface of a device and each bond, not for bridges, containers and tunnels; one that is
+/// not seen leaves the others.
 void each_link(Look& look, const std::function<void(const std::string&)>& action);
 
 /// Throws NotSeen.

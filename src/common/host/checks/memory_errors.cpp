@@ -31,7 +31,9 @@ bool is_controller(const std::string& name) {
 
 std::vector<std::string> memory_controllers(Look& host) {
   std::vector<std::string> controllers;
-  for (const std::string& name : host.names_if_any(kControllers).value_or(std::vector<std::string>())) {
+  const auto names = host.names_if_any(kControllers);
+  if (!names) static_cast<void>(host.names("/sys/devices/system"));  // without it, nothing is known of controllers
+  for (const std::string& name : names.value_or(std::vector<std::string>())) {
     if (is_controller(name)) controllers.push_back(name);
   }
   return controllers;

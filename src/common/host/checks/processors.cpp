@@ -24,18 +24,18 @@ std::string processor_models(Look& host) {
 }
 
 /// Nodes with processors: memory of GPUs is in nodes without any.
-std::int64_t count_nodes(Look& host) {
+std::string count_nodes(Look& host) {
   const std::string folder = "/sys/devices/system/node";
   const auto names = host.names_if_any(folder);
-  if (!names) return 1;  // a kernel without NUMA
-  std::int64_t count = 0;
+  if (!names) return "no NUMA in the kernel";
+  int count = 0;
   for (const std::string& name : *names) {
     if (!name.starts_with("node") || name.find_first_of("0123456789") != 4) continue;
     const auto processors = host.text_if_any(fmt::format("{}/{}/cpulist", folder, name));
     if (!processors) throw NotSeen(fmt::format("{}/{}/cpulist", folder, name), "is not there");
     if (!processors->empty()) ++count;
   }
-  return count;
+  return fmt::format("{}", count);
 }
 
 /// Sizes differ by what firmware keeps for itself, DIMMs by gigabytes.
@@ -58,7 +58,7 @@ void examine_processors(Look& host) {
     const auto active = host.text_if_any("/sys/devices/system/cpu/smt/active");
     return active ? (*active == "1" ? "on" : "off") : "not in the kernel";
   });
-  state("nodes", [&] { return fmt::format("{}", count_nodes(host)); });
+  state("nodes", [&] { return count_nodes(host); });
   state("memory", [&] { return memory_size(host); });
 }
 

@@ -80,7 +80,7 @@ TEST(NicComparisonTest, AGidIndexAndATrafficClassOfOneHost) {
                           "node4 mlx5_3 port 1 index of the RoCE v2 GID (MT_0000000838): 5"}));
 }
 
-/// The bond front0 of one host: its MTU, then the speed of both its members.
+/// The bond front0 of one host: its MTU, then the speed of both its members, then no carrier.
 TEST(NicComparisonTest, ABondOfOneHost) {
   std::vector<FakeHost> hosts = four(host::roce_host);
   hosts[0].set("/sys/class/net/front0/mtu", "1500\n");
@@ -88,6 +88,8 @@ TEST(NicComparisonTest, ABondOfOneHost) {
   hosts[0].set("/sys/class/net/front0/mtu", "9192\n");
   hosts[0].set("/sys/class/net/front0/speed", "200000\n");
   EXPECT_EQ(lines_about(hosts), Lines{"node1 front0 speed of an interface: 200000 Mb/s"});
+  hosts[0].set("/sys/class/net/front0/operstate", "down\n");
+  EXPECT_EQ(lines_about(hosts), Lines{"node1 front0 state of an interface: down"});
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ void add_interface_of(FakeHost& host, const std::string& device, const std::stri
   const std::string folder = pci + "/net/" + interface;
   host.link("/sys/class/net/" + interface, folder);
   host.link(folder + "/device", pci);
+  host.make_folder(pci + "/infiniband");
   host.set(folder + "/operstate", "up\n");
   host.set(folder + "/carrier_changes", "2\n");
   host.set(folder + "/mtu", fmt::format("{}\n", mtu));
