@@ -64,6 +64,7 @@ void look_at_rail(Look& host, const std::string& interface, const std::string& p
 }
 
 void report_equal(Look& host, const std::string& prefix, const std::set<std::string>& interfaces) {
+  if (interfaces.size() < 2) return;
   host.report({.level = prefix == "0.0.0.0/0" ? CheckLevel::kWarning : CheckLevel::kNote,
                .measured = fmt::format("routes to {} of equal metric by {}", prefix, fmt::join(interfaces, " and ")),
                .expected = "one route, or one with the lowest metric",
@@ -79,12 +80,11 @@ void examine_rail_routes(Look& host) {
     equal[{prefix, route.metric}].insert(route.interface);
     if (route.gateway == "00000000" && route.mask != "FFFFFFFF") rails[prefix].insert(route.interface);
   }
-  for (const auto& [key, interfaces] : equal) {
-    if (interfaces.size() > 1) report_equal(host, key.first, interfaces);
-  }
-  for (const auto& [prefix, interfaces] : rails) {
+  for (const auto& [key, interfaces] : equal) report_equal(host, key.first, interfaces);
+  for (const auto& rail : rails) {
+    const std::vector<std::string> interfaces(rail.second.begin(), rail.second.end());
     if (interfaces.size() < 2) continue;
-    host.each({interfaces.begin(), interfaces.end()}, [&](const auto& each) { look_at_rail(host, each, prefix); });
+    host.each(interfaces, [&](const std::string& each) { look_at_rail(host, each, rail.first); });
   }
 }
 

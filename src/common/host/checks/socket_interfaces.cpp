@@ -58,7 +58,7 @@ void examine_choice(Look& host, const Choice& choice, const std::vector<HostInte
     const bool is_passed_over = choice.is_of_nccl && !list.is_exact;  // where it has no address
     if (obstacle.empty() && detour.empty()) used.push_back(each.name);
     if (detour.empty() && (obstacle.empty() || is_passed_over)) continue;
-    tell_choice(host, choice, &each, "it " + obstacle + detour);
+    tell_choice(host, choice, &each, fmt::format("it {}{}", obstacle, detour));
     has_told = true;
   }
   if (used.empty() && !has_told) tell_choice(host, choice, nullptr, "it selects no interface that could be used");

@@ -61,7 +61,7 @@ std::string address_text(const ifaddrs& entry) {
   std::array<char, NI_MAXHOST> text{};
   const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
   if (::getnameinfo(entry.ifa_addr, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) return "";
-  const std::string address = std::string(text.data()).substr(0, std::string_view(text.data()).find('%'));
+  std::string address = std::string(text.data()).substr(0, std::string_view(text.data()).find('%'));
   if (entry.ifa_netmask == nullptr) return address;
   const int bits = family == AF_INET
                        ? prefix_length(reinterpret_cast<const sockaddr_in*>(entry.ifa_netmask)->sin_addr)

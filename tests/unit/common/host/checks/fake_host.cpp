@@ -125,7 +125,7 @@ std::vector<std::string> FakeHost::names(const std::string& folder) const {
 
 std::string FakeHost::target(const std::string& link) const {
   ask(link);
-  const std::string path = resolved(link);
+  std::string path = resolved(link);
   if (path == link && texts_.count(link) == 0) throw NotSeen(link, "No such file or directory", true);
   answered_.insert(link);
   return path;

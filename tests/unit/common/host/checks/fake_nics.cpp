@@ -10,8 +10,14 @@ namespace {
 
 const std::string kClass = "/sys/class/infiniband";
 
+std::string folder_of(const std::string& device) { return fmt::format("{}/{}", kClass, device); }
+std::string port_of(const std::string& device) { return folder_of(device) + "/ports/1"; }
+std::string pci_of(const FakeHost& host, const std::string& device) {
+  return host.target(folder_of(device) + "/device");
+}
+
 void add_interface_of(FakeHost& host, const std::string& device, const std::string& interface, int mtu, int type) {
-  const std::string pci = host.target(kClass + "/" + device + "/device");
+  const std::string pci = pci_of(host, device);
   const std::string folder = pci + "/net/" + interface;
   host.link("/sys/class/net/" + interface, folder);
   host.link(folder + "/device", pci);
@@ -41,11 +47,11 @@ void add_verbs_node(FakeHost& host, const std::string& device, int number) {
 }
 
 void add_driver(FakeHost& host, const std::string& device, const std::string& driver) {
-  host.link(host.target(kClass + "/" + device + "/device") + "/driver", "/sys/bus/pci/drivers/" + driver);
+  host.link(pci_of(host, device) + "/driver", "/sys/bus/pci/drivers/" + driver);
 }
 
 void make_roce_port(FakeHost& host, const std::string& device, const std::string& interface, int rail) {
-  const std::string port = kClass + "/" + device + "/ports/1";
+  const std::string port = port_of(device);
   host.remove(port + "/pkeys");
   host.set(port + "/link_layer", "Ethernet\n");
   const std::string address = fmt::format("0000:0000:0000:0000:0000:ffff:0a00:{:02x}07", rail);
@@ -60,7 +66,7 @@ void make_roce_port(FakeHost& host, const std::string& device, const std::string
     }
     ++index;
   }
-  host.set(kClass + "/" + device + "/tc/1/traffic_class", "Global tclass=106\n");
+  host.set(folder_of(device) + "/tc/1/traffic_class", "Global tclass=106\n");
   host.set("command/ethtool -S " + interface,
            "NIC statistics:\n     rx_pcs_symbol_err_phy: 0\n     rx_corrected_bits_phy: 4000000\n"
            "     rx_err_lane_0_phy: 1000000\n     rx_err_lane_1_phy: 900000\n"
@@ -111,7 +117,7 @@ void add_interface_details(FakeHost& host) {
 void add_adapter_details(FakeHost& host) {
   int number = 0;
   for (const std::string& device : host.names(kClass)) {
-    const std::string port = kClass + "/" + device + "/ports/1";
+    const std::string port = port_of(device);
     host.set(port + "/lid", fmt::format("{:#x}\n", 27 + number));
     host.set(port + "/sm_lid", "0x1\n");
     host.set(port + "/pkeys/0", "0xffff\n");
@@ -135,7 +141,7 @@ FakeHost roce_host() {
   for (int rail = 0; rail < kRails; ++rail) {
     const std::string device = fmt::format("mlx5_{}", rail);
     host.remove(fmt::format("/sys/class/net/ib{}", rail));
-    host.remove(host.target(kClass + "/" + device + "/device") + "/net");
+    host.remove(pci_of(host, device) + "/net");
     const std::string interface = fmt::format("rail{}", rail);
     add_interface_of(host, device, interface, 9000, 1);
     make_roce_port(host, device, interface, rail);
@@ -151,7 +157,7 @@ FakeHost efa_host() {
   constexpr int kDevices = 4;
   for (int number = 0; number < kDevices; ++number) {
     const std::string device = fmt::format("rdmap{}s0", number);
-    const std::string folder = kClass + "/" + device;
+    const std::string folder = folder_of(device);
     const std::string bridge = fmt::format("/sys/devices/pci0000:{:02x}", number);
     const std::string pci = fmt::format("{}/0000:{:02x}:00.0", bridge, number);
     host.link(folder + "/device", pci);
