@@ -5,31 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "common/host/files.h"
+#include "common/host/nics.h"
 
 namespace fabricbench::host {
 namespace {
 
 bool is_link_local(const std::string& address) {
   return address.starts_with("fe80:") || address.starts_with("169.254.");
-}
-
-/// Whether an address, `10.0.0.7/24`, is in a subnet, `10.0.0.0/8`.
-bool is_in_subnet(const std::string& address, const std::string& subnet) {
-  const std::size_t slash = subnet.find('/');
-  in_addr one{};
-  in_addr other{};
-  const auto bits = parse_integer<unsigned>(std::string_view(subnet).substr(slash + 1));
-  if (!bits || *bits > 32 || ::inet_pton(AF_INET, subnet.substr(0, slash).c_str(), &one) != 1) return false;
-  if (::inet_pton(AF_INET, address.substr(0, address.find('/')).c_str(), &other) != 1) return false;
-  const std::uint32_t mask = *bits == 0 ? 0 : ~std::uint32_t{0} << (32 - *bits);
-  return ((ntohl(one.s_addr) ^ ntohl(other.s_addr)) & mask) == 0;
 }
 
 }  // namespace
@@ -57,8 +44,13 @@ std::string HostInterface::detour() const {
 
 bool HostInterface::is_named_by(const std::string& text) const {
   if (text.find('/') == std::string::npos) return name == text;
-  return std::any_of(addresses.begin(), addresses.end(),
-                     [&](const std::string& address) { return is_in_subnet(address, text); });
+  std::vector<InterfaceAddress> own;
+  for (const std::string& address : addresses) {
+    in_addr ip{};
+    const std::string digits = address.substr(0, address.find('/'));
+    if (::inet_pton(AF_INET, digits.c_str(), &ip) == 1) own.push_back({name, ntohl(ip.s_addr)});
+  }
+  return !interfaces_in(text, own).empty();
 }
 
 void each_link(Look& look, const std::function<void(const std::string&)>& action) {

@@ -24,16 +24,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "common/host/checks/view.h"
+#include "common/host/environment.h"
+#include "common/host/files.h"
 #include "common/host/identity.h"
 
 namespace fabricbench::host {
@@ -151,30 +151,16 @@ std::string clock_state() {
 }
 
 std::string program_path(const std::string& name) {
-  const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path file = fs::path(folder) / name;
-    if (::access(file.c_str(), X_OK) != 0) continue;
-    std::error_code error;
-    const fs::path real = fs::canonical(file, error);
-    if (!error) return real.string();
-  }
-  throw NotSeen("system/program/" + name, "is not on the PATH", true);
+  std::error_code error;
+  const fs::path path = fs::canonical(found_on_path(name), error);
+  if (error) throw NotSeen("system/program/" + name, "is not on the PATH", true);
+  return path.string();
 }
 
-/// FNV-1a.
 std::string program_hash() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  if (!file) refuse("program_hash", EACCES);
-  std::uint64_t hash = 0xcbf29ce484222325;
-  std::array<char, 65536> part{};
-  while (file.read(part.data(), part.size()) || file.gcount() > 0) {
-    for (const char byte : std::string_view(part.data(), static_cast<std::size_t>(file.gcount()))) {
-      hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001b3;
-    }
-  }
-  return fmt::format("{:016x}", hash);
+  const auto program = read_text("/proc/self/exe");
+  if (!program) refuse("program_hash", EACCES);
+  return fmt::format("{:016x}", hash_of(*program));
 }
 
 std::string load(const std::string& name) {
