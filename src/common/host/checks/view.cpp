@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -27,12 +26,15 @@ struct Place {
   std::string source;
 };
 
-/// What is not there is known to be absent only if the first two folders above it are there: a container may have no
-/// /sys/class, and a copy no /sys/bus.
+/// What is not there is known to be absent only if its first folder is there, and of the kernel's files, the first two:
+/// a container may have no /sys/class, and a copy no /sys/bus and no /etc.
 bool is_known(const Place& place) {
   const fs::path above = place.file.parent_path();
+  int left = above.empty() || (*above.begin() != "sys" && *above.begin() != "proc") ? 1 : 2;
   fs::path first = place.root;
-  for (auto part = above.begin(); part != above.end() && std::distance(above.begin(), part) < 2; ++part) first /= *part;
+  for (const fs::path& part : above) {
+    if (left-- > 0) first /= part;
+  }
   std::error_code error;
   return fs::is_directory(first, error);
 }

@@ -25,7 +25,7 @@ namespace fabricbench::host {
 /// A source that a check needs and cannot have: the reason why it could not check.
 class NotSeen : public std::exception {
  public:
-  /// `is_absent`: it is not there, though the first folders of its path are, such as /sys/class.
+  /// `is_absent`: it is not there, though the first folders of its path are, such as /sys/class or /etc.
   NotSeen(std::string source, std::string reason, bool is_absent = false)
       : source_(std::move(source)), reason_(std::move(reason)), is_absent_(is_absent) {}
   [[nodiscard]] const std::string& source() const { return source_; }

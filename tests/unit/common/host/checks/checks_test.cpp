@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/host/checks/fake_host.h"
+#include "fake_root.h"
 
 namespace fabricbench::host {
 namespace {
@@ -92,6 +93,27 @@ TEST(ChecksTest, CompareOnlyWhatTheyDeclare) {
       for (const HostFact& fact : run_check(check, host).facts) EXPECT_EQ(keys.count(fact.key), 1U) << fact.key;
     }
   }
+}
+
+bool is_absent(const View& view, const std::string& source) {
+  try {
+    static_cast<void>(view.text(source));
+  } catch (const NotSeen& reason) {
+    return reason.is_absent();
+  }
+  return false;
+}
+
+/// A copy with /sys/class and /etc says nothing of what is elsewhere.
+TEST(FolderViewTest, KnowsOnlyWhatItsFirstFoldersShow) {
+  const test::FakeRoot root;
+  root.make_directory("sys/class");
+  root.make_directory("etc");
+  const FolderView copy(root.path());
+  for (const char* source : {"/sys/class/infiniband", "/sys/class/net/eth0/mtu", "/etc/nccl.conf", "/etc/ucx/ucx.conf"})
+    EXPECT_TRUE(is_absent(copy, source)) << source;
+  for (const char* source : {"/sys/bus/pci/devices", "/proc/net/bonding", "/home/anna/ucx.conf", "env/NCCL_IB_HCA"})
+    EXPECT_FALSE(is_absent(copy, source)) << source;
 }
 
 /// A check that reads nothing cannot say ok.
