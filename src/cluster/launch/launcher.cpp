@@ -244,20 +244,6 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-std::string found_on_path(std::string_view program) {
-  const auto runs = [](const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-  };
-  if (program.find('/') != std::string_view::npos) return runs(program) ? std::string(program) : "";
-  std::istringstream folders{std::string(variable("PATH"))};
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path path = fs::path(folder.empty() ? "." : folder) / program;
-    if (runs(path)) return path.string();
-  }
-  return "";
-}
-
 std::vector<std::string> forwarded_variables() {
   std::set<std::string> names;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/host/environment.h"
+
 namespace fabricbench::cluster {
 
 /// What kind of mpirun is first on the PATH; kSilent: it did not say so in time.
@@ -97,8 +99,7 @@ void write_text(const std::filesystem::path& file, const std::string& text);
 /// The words of --mpi-options, split at blanks.
 [[nodiscard]] std::vector<std::string> split_words(std::string_view text);
 
-/// The path of a file that can be executed, by $PATH; empty: there is none.
-[[nodiscard]] std::string found_on_path(std::string_view program);
+using host::found_on_path;
 
 /// The number of this host's GPUs, by nvidia-smi; 0 where that says nothing for half a minute.
 [[nodiscard]] int count_gpus();

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <sstream>
 #include <string_view>
 
 #include <unistd.h>
 
 namespace fabricbench::host {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 12> kPrefixes = {"NCCL_",  "OMPI_MCA_", "UCX_",      "UCC_", "MPICH_", "MV2_",
                                                         "I_MPI_", "FI_",       "PMIX_MCA_", "OMP_", "CUDA_",  "GOMP_"};
@@ -39,6 +43,21 @@ std::vector<std::pair<std::string, std::string>> communication_variables() {
   }
   std::sort(variables.begin(), variables.end());
   return variables;
+}
+
+std::string found_on_path(std::string_view program) {
+  const auto runs = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string_view::npos) return runs(program) ? std::string(program) : "";
+  const char* const variable = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it meanwhile
+  std::istringstream folders(variable == nullptr ? "" : variable);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path path = fs::path(folder.empty() ? "." : folder) / program;
+    if (runs(path)) return path.string();
+  }
+  return "";
 }
 
 std::string switches_above() {

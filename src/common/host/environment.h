@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,5 +14,8 @@ namespace fabricbench::host {
 /// The switches above this host, from the top down, separated by dots; empty if the scheduler does not say.
 /// Source: SLURM_TOPOLOGY_ADDR in srun(1), which ends with the host itself.
 [[nodiscard]] std::string switches_above();
+
+/// The path of a file that can be executed, by $PATH; empty: there is none.
+[[nodiscard]] std::string found_on_path(std::string_view program);
 
 }  // namespace fabricbench::host

@@ -46,7 +46,7 @@ std::optional<std::string> find_value(const std::filesystem::path& file, std::st
 }
 
 std::optional<std::string> find_value_in(std::istream& text, std::string_view key) {
-  constexpr std::string_view kSeparators = " \t:";
+  constexpr std::string_view kSeparators = " \t:=";
   for (std::string line; std::getline(text, line);) {
     std::string_view rest = line;
     if (!rest.starts_with(key)) continue;

@@ -27,8 +27,8 @@ namespace fabricbench::host {
 // that line is empty.
 [[nodiscard]] std::optional<std::string> read_first_line(const std::filesystem::path& file);
 
-// What follows `key` on the first line that starts with it, without the blanks and the colon
-// between them: `8 kB` for the key `MemFree` and the line `MemFree:   8 kB`.
+// What follows `key` on the first line that starts with it, without blanks, a colon and an
+// equals sign between them: `8 kB` for the key `MemFree` and the line `MemFree:   8 kB`.
 [[nodiscard]] std::optional<std::string> find_value(const std::filesystem::path& file, std::string_view key);
 // The same in a text that was read already.
 [[nodiscard]] std::optional<std::string> find_value_in(std::istream& text, std::string_view key);

@@ -51,6 +51,8 @@ utsname kernel_names() {
 
 }  // namespace
 
+std::uint64_t hash_of(std::string_view text) { return hash({text}); }
+
 std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   if (gethostname(name.data(), name.size()) != 0) {

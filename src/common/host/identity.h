@@ -7,8 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace fabricbench::host {
+
+// The FNV-1a hash of 64 bits of a text, to be compared and not to be kept.
+[[nodiscard]] std::uint64_t hash_of(std::string_view text);
 
 // The host's name in full, as `hostname` prints it. Throws std::system_error.
 [[nodiscard]] std::string host_name();

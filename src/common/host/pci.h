@@ -27,6 +27,11 @@ struct PciLink {
   return link.gigatransfers_per_s * 1e9 * link.width * share / 8;
 }
 
+/// Of what sysfs says, `32.0 GT/s PCIe` and `16`; nothing where the kernel does not know one of them: speed `Unknown`,
+/// width 0 or 255.
+[[nodiscard]] std::optional<double> link_speed_in(std::string_view text);
+[[nodiscard]] std::optional<int> link_width_in(std::string_view text);
+
 struct PciLinks {
   std::optional<PciLink> current;    ///< of the device now; idle GPUs lower the speed
   std::optional<PciLink> most;       ///< the maximum of the device

@@ -11,26 +11,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLanes = 32;  // sysfs writes 255 for a width that the kernel does not know
-
-/// The number of `32.0 GT/s PCIe`; nothing for `Unknown`.
-std::optional<double> speed_in(const fs::path& file) {
-  const auto line = read_first_line(file);
-  if (!line || line->find("GT/s") == std::string::npos) return std::nullopt;
-  double speed = 0;
-  const auto [stop, error] = std::from_chars(line->data(), line->data() + line->size(), speed);
-  return error == std::errc{} && speed > 0 ? std::optional(speed) : std::nullopt;
-}
-
 /// `which` is `current` or `max`.
 std::optional<PciLink> link_of(const fs::path& device, const std::string& which) {
-  const auto speed = speed_in(device / (which + "_link_speed"));
-  const auto width = read_integer<int>(device / (which + "_link_width"));
-  if (!speed || !width || *width < 1 || *width > kMostLanes) return std::nullopt;
-  return PciLink{*speed, *width};
+  const auto speed = link_speed_in(read_first_line(device / (which + "_link_speed")).value_or(""));
+  const auto width = link_width_in(read_first_line(device / (which + "_link_width")).value_or(""));
+  return speed && width ? std::optional(PciLink{*speed, *width}) : std::nullopt;
 }
 
 }  // namespace
+
+std::optional<double> link_speed_in(std::string_view text) {
+  if (text.find("GT/s") == std::string_view::npos) return std::nullopt;
+  double speed = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
+  return error == std::errc{} && speed > 0 ? std::optional(speed) : std::nullopt;
+}
+
+std::optional<int> link_width_in(std::string_view text) {
+  constexpr int kMostLanes = 32;
+  const auto width = parse_integer<int>(text);
+  return width && *width >= 1 && *width <= kMostLanes ? width : std::nullopt;
+}
 
 PciLinks pci_links(std::string_view address, const fs::path& root) {
   std::error_code error;

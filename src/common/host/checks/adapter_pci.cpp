@@ -6,25 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "common/host/checks/pci_devices.h"
 #include "common/host/pci.h"
 
 namespace fabricbench::host {
 namespace {
-
-/// `32.0 GT/s PCIe` and `16`. Throws NotSeen where a hypervisor hides them.
-PciLink link_of(Look& host, const std::string& device, const std::string& which) {
-  const std::string file = fmt::format("{}/{}_link_speed", device, which);
-  const std::string speed = host.text(file);
-  PciLink link;
-  if (std::sscanf(speed.c_str(), "%lf GT/s", &link.gigatransfers_per_s) != 1) {
-    throw NotSeen(file, fmt::format("'{}' is not a speed", speed));
-  }
-  const std::string width_file = fmt::format("{}/{}_link_width", device, which);
-  link.width = host.number<int>(width_file);
-  constexpr int kMost = 32;
-  if (link.width < 1 || link.width > kMost) throw NotSeen(width_file, fmt::format("x{} is not a width", link.width));
-  return link;
-}
 
 std::string text_of(const PciLink& link) { return fmt::format("{:g} GT/s x{}", link.gigatransfers_per_s, link.width); }
 
@@ -33,9 +19,8 @@ void look_at(Look& host, const std::string& device) {
   const std::string path = host.path(fmt::format("{}/{}/device", kRdmaClass, device));
   const PciLink now = link_of(host, path, "current");
   PciLink most = link_of(host, path, "max");
-  const std::filesystem::path above = std::filesystem::path(path).parent_path();
-  if (!above.filename().string().starts_with("pci")) {  // a host bridge, pci0000:00, has no link
-    const PciLink port = link_of(host, above.string(), "max");
+  if (const auto above = slot_above(path)) {
+    const PciLink port = link_of(host, *above, "max");
     most.gigatransfers_per_s = std::min(most.gigatransfers_per_s, port.gigatransfers_per_s);
     most.width = std::min(most.width, port.width);
   }

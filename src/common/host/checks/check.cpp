@@ -1,5 +1,6 @@
 #include "common/host/checks/check.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -78,6 +79,12 @@ void set_outcome(CheckResult& result) {
   result.outcome = !result.findings.empty() ? CheckOutcome::kFinding
                    : !result.unseen.empty() ? CheckOutcome::kNotChecked
                                             : CheckOutcome::kOk;
+}
+
+void Look::not_seen(const NotSeen& reason) {
+  const UnseenSource unseen{reason.source(), reason.reason()};
+  std::vector<UnseenSource>& all = result_.unseen;
+  if (std::find(all.begin(), all.end(), unseen) == all.end()) all.push_back(unseen);
 }
 
 CheckResult Look::take(std::string_view check, std::optional<std::string> absent) {

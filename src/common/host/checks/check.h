@@ -131,7 +131,7 @@ class Look {
 
   void report(CheckFinding finding) { result_.findings.push_back(std::move(finding)); }
   void state(HostFact fact) { result_.facts.push_back(std::move(fact)); }
-  void not_seen(const NotSeen& reason) { result_.unseen.push_back({reason.source(), reason.reason()}); }
+  void not_seen(const NotSeen& reason);  ///< each source is kept once
 
   /// What came out.
   [[nodiscard]] CheckResult take(std::string_view check, std::optional<std::string> absent);

@@ -9,7 +9,7 @@ namespace {
 /// Of ports without a link, which have the rate of nothing, the state says it.
 void examine_port_rate(Look& host) {
   each_port(host, [&](const RdmaPort& port) {
-    if (host.text(port.folder() + "/state").find("ACTIVE") == std::string::npos) return;
+    if (!is_active(host, port)) return;
     const std::string board = board_of(host, port.device);
     host.state({.key = "rate", .among = board, .device = port.name(), .value = host.text(port.folder() + "/rate")});
     host.state({.key = "link_layer",

@@ -20,7 +20,8 @@ void examine_rdma_adapters(Look& host) {
     const std::string board = board_of(host, device);
     ++counts[board];
     host.attempt([&] {
-      host.state({.key = "pci_address", .among = device, .device = device, .value = host.target(folder + "device")});
+      const std::string address = host.target(folder + "device");
+      host.state({.key = "name", .among = address, .device = address, .value = device});
     });
     const std::string firmware = host.text(folder + "fw_ver");
     if (!is_version(firmware)) throw NotSeen(folder + "fw_ver", fmt::format("'{}' is not a version", firmware));
@@ -50,8 +51,8 @@ Check rdma_adapters_check() {
                     .title = "firmware of RDMA adapters",
                     .consequence = "speed and faults differ from rail to rail",
                     .next = "mstflint -d PCI_ADDRESS query"},
-                   {.key = "pci_address",
-                    .title = "PCI address of an RDMA device",
+                   {.key = "name",
+                    .title = "name of the RDMA device",
                     .consequence = "NCCL_IB_HCA and UCX_NET_DEVICES name other rails on this host",
                     .next = "udev rules of rdma-core (60-rdma-persistent-naming.rules) give names that last"}}};
 }

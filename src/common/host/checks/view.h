@@ -6,6 +6,7 @@
 //   nvml/0000:42:00.0/ecc_mode            what NVIDIA's library says of a GPU
 //   command/lldpctl -f json               what a command prints on standard output
 //   system/free/dev/shm                   what the kernel answers to a call, here statvfs(2): free and total bytes
+//   system/library/libnccl.so.2           whether a library loads; system_facts.h lists the others
 #pragma once
 
 #include <exception>
@@ -24,7 +25,7 @@ namespace fabricbench::host {
 /// A source that a check needs and cannot have: the reason why it could not check.
 class NotSeen : public std::exception {
  public:
-  /// `is_absent`: its folder can be read, and it is not there.
+  /// `is_absent`: it is not there, though the first folders of its path are, such as /sys/class or /etc.
   NotSeen(std::string source, std::string reason, bool is_absent = false)
       : source_(std::move(source)), reason_(std::move(reason)), is_absent_(is_absent) {}
   [[nodiscard]] const std::string& source() const { return source_; }
@@ -45,7 +46,7 @@ class View : public InterfaceBase {
   [[nodiscard]] virtual std::string text(const std::string& source) const = 0;
   /// What follows `key`, blanks and a colon on the first line of a text that begins with it.
   [[nodiscard]] virtual std::string field(const std::string& source, std::string_view key) const;
-  /// The names in a folder, sorted.
+  /// The names in a folder, sorted; of `env`, those of the variables.
   [[nodiscard]] virtual std::vector<std::string> names(const std::string& folder) const = 0;
   /// The path that a link leads to, without links in it.
   [[nodiscard]] virtual std::string target(const std::string& link) const = 0;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/host/checks/fake_host.h"
+#include "fake_root.h"
 
 namespace fabricbench::host {
 namespace {
@@ -46,7 +47,7 @@ TEST(ChecksTest, AreNeverOkAboutWhatIsDenied) {
       const FakeHost host = make();
       ASSERT_NE(run_check(check, host).outcome, CheckOutcome::kFinding);
       for (const std::string& asked : host.asked()) {
-        FakeHost other = make();
+        FakeHost other = host;
         other.deny(asked);
         EXPECT_FALSE(is_blind_to(check, other)) << name << ": " << check.name << " without " << asked;
       }
@@ -54,15 +55,16 @@ TEST(ChecksTest, AreNeverOkAboutWhatIsDenied) {
   }
 }
 
-/// What is not there may be an answer: then it is another one, or nothing of the kind.
+/// What is not there may be an answer: then it is another one, or nothing of the kind. What the host never had cannot
+/// be taken away; to be denied it is in the test above.
 TEST(ChecksTest, AreNeverOkAsBeforeAboutWhatIsTakenAway) {
   for (const auto& [name, make] : healthy_hosts()) {
     for (const Check& check : all_checks()) {
       const FakeHost host = make();
       const CheckResult before = run_check(check, host);
       if (before.outcome != CheckOutcome::kOk) continue;
-      for (const std::string& asked : host.asked()) {
-        FakeHost other = make();
+      for (const std::string& asked : host.answered()) {
+        FakeHost other = host;
         other.take_away(asked);
         const CheckResult after = run_check(check, other);
         const bool is_same = after.outcome == CheckOutcome::kOk && after.facts == before.facts;
@@ -91,6 +93,27 @@ TEST(ChecksTest, CompareOnlyWhatTheyDeclare) {
       for (const HostFact& fact : run_check(check, host).facts) EXPECT_EQ(keys.count(fact.key), 1U) << fact.key;
     }
   }
+}
+
+bool is_absent(const View& view, const std::string& source) {
+  try {
+    static_cast<void>(view.text(source));
+  } catch (const NotSeen& reason) {
+    return reason.is_absent();
+  }
+  return false;
+}
+
+/// A copy with /sys/class and /etc says nothing of what is elsewhere.
+TEST(FolderViewTest, KnowsOnlyWhatItsFirstFoldersShow) {
+  const test::FakeRoot root;
+  root.make_directory("sys/class");
+  root.make_directory("etc");
+  const FolderView copy(root.path());
+  for (const char* source : {"/sys/class/infiniband", "/sys/class/net/eth0/mtu", "/etc/nccl.conf", "/etc/ucx/ucx.conf"})
+    EXPECT_TRUE(is_absent(copy, source)) << source;
+  for (const char* source : {"/sys/bus/pci/devices", "/proc/net/bonding", "/home/anna/ucx.conf", "env/NCCL_IB_HCA"})
+    EXPECT_FALSE(is_absent(copy, source)) << source;
 }
 
 /// A check that reads nothing cannot say ok.

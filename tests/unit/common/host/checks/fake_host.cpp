@@ -20,6 +20,7 @@ void add_system(FakeHost& host, const std::string& name, const std::string& prod
   host.set("/sys/class/dmi/id/sys_vendor", "Dell Inc.\n");
   host.set("/sys/class/dmi/id/product_name", product + "\n");
   host.set("/sys/class/dmi/id/board_name", "0RC9W3\n");
+  add_system_details(host);
 }
 
 void add_link(FakeHost& host, const std::string& device, const std::string& speed, int width) {
@@ -29,11 +30,17 @@ void add_link(FakeHost& host, const std::string& device, const std::string& spee
   }
 }
 
+/// A network device on PCI.
+void add_pci_device(FakeHost& host, const std::string& device) {
+  host.link("/sys/bus/pci/devices" + device.substr(device.rfind('/')), device);
+  host.set(device + "/vendor", "0x15b3\n");
+}
+
 /// An interface of a device on PCI.
 void add_interface(FakeHost& host, const std::string& name, const std::string& device, int mtu) {
   const std::string folder = "/sys/class/net/" + name;
   host.link(folder + "/device", device);
-  host.set(device + "/vendor", "0x15b3\n");
+  add_pci_device(host, device);
   host.set(folder + "/operstate", "up\n");
   host.set(folder + "/mtu", fmt::format("{}\n", mtu));
 }
@@ -42,6 +49,7 @@ void add_adapter(FakeHost& host, int number, const std::string& board, const std
   const std::string name = fmt::format("mlx5_{}", number);
   const std::string bridge = fmt::format("/sys/devices/pci0000:{:02x}/0000:{:02x}:01.0", 16 * number, 16 * number);
   const std::string device = fmt::format("{}/0000:{:02x}:00.0", bridge, 16 * number + 1);
+  add_pci_device(host, device);
   add_link(host, bridge, "32.0", 16);
   add_link(host, device, "32.0", 16);
   const std::string folder = "/sys/class/infiniband/" + name;
@@ -72,8 +80,10 @@ void FakeHost::ask(const std::string& what) const {
 
 /// A path with the links in it followed.
 std::string FakeHost::resolved(const std::string& path) const {
-  for (const auto& [from, to] : links_) {
-    if (path == from || is_below(path, from)) return resolved(to + path.substr(from.size()));
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const auto link = links_.find(path.substr(0, end));
+    if (link != links_.end()) return resolved(link->second + (end == std::string::npos ? "" : path.substr(end)));
+    if (end == std::string::npos) break;
   }
   return path;
 }
@@ -82,12 +92,16 @@ std::string FakeHost::text(const std::string& source) const {
   ask(source);
   const auto found = texts_.find(resolved(source));
   if (found == texts_.end()) throw NotSeen(source, "No such file or directory", true);
+  answered_.insert(source);
   return found->second;
 }
 
 std::string FakeHost::field(const std::string& source, std::string_view key) const {
-  ask(fmt::format("{}#{}", source, key));
-  return View::field(source, key);
+  const std::string asked = fmt::format("{}#{}", source, key);
+  ask(asked);
+  std::string value = View::field(source, key);
+  answered_.insert(asked);
+  return value;
 }
 
 std::vector<std::string> FakeHost::names(const std::string& folder) const {
@@ -98,16 +112,22 @@ std::vector<std::string> FakeHost::names(const std::string& folder) const {
     if (is_below(each, path))
       names.insert(each.substr(path.size() + 1, each.find('/', path.size() + 1) - path.size() - 1));
   };
-  for (const auto& [source, text] : texts_) add(source);
-  for (const auto& [from, to] : links_) add(from);
+  const auto add_all = [&](const auto& entries) {
+    for (auto each = entries.lower_bound(path + "/"); each != entries.end() && is_below(each->first, path); ++each)
+      add(each->first);
+  };
+  add_all(texts_);
+  add_all(links_);
   if (names.empty() && folders_.count(path) == 0) throw NotSeen(folder, "No such file or directory", true);
+  answered_.insert(folder);
   return {names.begin(), names.end()};
 }
 
 std::string FakeHost::target(const std::string& link) const {
   ask(link);
-  const std::string path = resolved(link);
+  std::string path = resolved(link);
   if (path == link && texts_.count(link) == 0) throw NotSeen(link, "No such file or directory", true);
+  answered_.insert(link);
   return path;
 }
 
@@ -115,6 +135,7 @@ FakeHost host_with_nothing() {
   FakeHost host;
   add_system(host, "laptop", "XPS 13");
   add_interface(host, "eth0", "/sys/devices/pci0000:00/0000:00:1f.6", 1500);
+  add_interface_details(host);
   return host;
 }
 
@@ -125,12 +146,18 @@ FakeHost h100_infiniband_host() {
   constexpr int kRails = 8;
   for (int rail = 0; rail < kRails; ++rail) add_adapter(host, rail, "MT_0000000838", "400 Gb/sec (4X NDR)");
   add_adapter(host, kRails, "MT_0000000884", "200 Gb/sec (2X NDR)");
+  add_rdma_settings(host, "/sys/devices/pci0000:30/0000:30:01.0/0000:31:00.0");
+  add_interface_details(host);
+  add_adapter_details(host);
+  add_h100_gpus(host);
   return host;
 }
 
 const std::vector<NamedHost>& healthy_hosts() {
   static const std::vector<NamedHost> hosts = {{"nothing", host_with_nothing},
-                                               {"h100_infiniband", h100_infiniband_host}};
+                                               {"h100_infiniband", h100_infiniband_host},
+                                               {"roce", roce_host},
+                                               {"efa", efa_host}};
   return hosts;
 }
 
