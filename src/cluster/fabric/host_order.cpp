@@ -1,0 +1,229 @@
+#include "cluster/fabric/host_order.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fabricbench::fabric {
+namespace {
+
+/// Fewer cables show no order.
+constexpr std::size_t kFewestInOrder = 8;
+/// More hosts that are missing in a row are no cable's fault.
+constexpr std::int64_t kMostMissing = 2;
+
+struct Place {
+  std::int64_t key = 0;  // the host's number, times the devices of each host, plus the device's
+  std::size_t cable = 0;
+  End leaf;
+};
+
+/// Hosts whose names differ only by their number.
+class Family {
+ public:
+  Family(const Fabric& fabric, const Shape& shape, std::vector<const HostCable*> cables)
+      : fabric_(fabric), shape_(shape), example_(numbered_name(cables.front()->host)) {
+    std::set<std::string> devices;
+    for (const HostCable* cable : cables) devices.insert(cable->device);
+    devices_.assign(devices.begin(), devices.end());
+    for (const HostCable* cable : cables) places_.push_back(place_of(*cable));
+    std::sort(places_.begin(), places_.end(), [](const Place& one, const Place& other) { return one.key < other.key; });
+  }
+
+  std::vector<Finding> findings() {
+    if (!learn_step()) return {};
+    while (tell_a_swap()) {
+    }
+    if (breaks() == leaves() - 1) tell_missing();
+    return std::move(findings_);
+  }
+
+ private:
+  Place place_of(const HostCable& cable) const {
+    const auto device = std::lower_bound(devices_.begin(), devices_.end(), cable.device) - devices_.begin();
+    return {numbered_name(cable.host).number * static_cast<std::int64_t>(devices_.size()) + device, cable.cable,
+            cable.leaf};
+  }
+
+  /// Ports from one key to the next, if three quarters of neighbours on a leaf agree.
+  bool learn_step() {
+    std::map<std::int64_t, std::size_t> steps;
+    std::size_t all = 0;
+    for (std::size_t i = 1; i < places_.size(); ++i) {
+      const std::int64_t keys = places_[i].key - places_[i - 1].key;
+      const std::int64_t ports = places_[i].leaf.port - places_[i - 1].leaf.port;
+      if (places_[i].leaf.node != places_[i - 1].leaf.node) continue;
+      ++all;
+      if (keys > 0 && ports > 0 && ports % keys == 0) ++steps[ports / keys];
+    }
+    if (steps.empty()) return false;
+    const auto most = most_common(steps);
+    step_ = most->first;
+    return 4 * most->second >= 3 * all && 4 * all >= 2 * places_.size();
+  }
+
+  [[nodiscard]] bool follows(std::size_t i) const {
+    const Place& before = places_[i - 1];
+    const Place& place = places_[i];
+    return place.leaf.node == before.leaf.node &&
+           place.leaf.port - before.leaf.port == step_ * (place.key - before.key);
+  }
+
+  [[nodiscard]] std::size_t breaks() const {
+    std::size_t count = 0;
+    for (std::size_t i = 1; i < places_.size(); ++i) count += follows(i) ? 0 : 1;
+    return count;
+  }
+
+  [[nodiscard]] std::size_t leaves() const {
+    std::set<std::size_t> nodes;
+    for (const Place& place : places_) nodes.insert(place.leaf.node);
+    return nodes.size();
+  }
+
+  [[nodiscard]] std::vector<std::size_t> alone() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if ((i == 0 || !follows(i)) && (i + 1 == places_.size() || !follows(i + 1))) found.push_back(i);
+    }
+    return found;
+  }
+
+  /// The two places that restore the most of the order when exchanged.
+  bool tell_a_swap() {
+    const std::size_t before = breaks();
+    const std::vector<std::size_t> candidates = alone();
+    constexpr std::size_t kMostCandidates = 24;
+    if (before < leaves() || candidates.size() > kMostCandidates) return false;
+    std::size_t best = before - 1;
+    std::pair<std::size_t, std::size_t> pair(0, 0);
+    for (const std::size_t one : candidates) {
+      for (const std::size_t other : candidates) {
+        if (other <= one) continue;
+        exchange(one, other);
+        const std::size_t after = breaks();
+        exchange(one, other);
+        if (after >= best) continue;
+        best = after;
+        pair = {one, other};
+      }
+    }
+    if (pair.first == pair.second) return false;
+    tell_swapped(places_[pair.first].cable, places_[pair.second].cable);
+    exchange(pair.first, pair.second);
+    return true;
+  }
+
+  void exchange(std::size_t one, std::size_t other) {
+    std::swap(places_[one].leaf, places_[other].leaf);
+    std::swap(places_[one].cable, places_[other].cable);
+  }
+
+  void tell_swapped(std::size_t one, std::size_t other) {
+    Finding finding{FindingKind::kSwappedCables, true, {}, {}, "by the order of names and ports"};
+    for (const std::size_t i : {one, other}) {
+      const Cable& cable = fabric_.cables[i];
+      finding.ends.insert(finding.ends.end(), {text_of(fabric_, cable.a), text_of(fabric_, cable.b)});
+      for (const std::string& host : hosts_behind(fabric_, shape_, cable)) finding.hosts.push_back(host);
+    }
+    findings_.push_back(std::move(finding));
+  }
+
+  /// The ports on which most leaves begin and end.
+  void learn_bounds() {
+    std::map<int, std::size_t> firsts;
+    std::map<int, std::size_t> lasts;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (i == 0 || !follows(i)) ++firsts[places_[i].leaf.port];
+      if (i + 1 == places_.size() || !follows(i + 1)) ++lasts[places_[i].leaf.port];
+    }
+    first_port_ = most_common(firsts)->first;
+    last_port_ = most_common(lasts)->first;
+  }
+
+  void tell_missing() {
+    learn_bounds();
+    const Place& first = places_.front();
+    if (first.leaf.port - first_port_ == step_ && first.key > 0) tell_missing(first.key - 1, first, -1);
+    for (std::size_t i = 1; i < places_.size(); ++i) {
+      const Place& before = places_[i - 1];
+      const std::int64_t gap = places_[i].key - before.key - 1;
+      if (gap == 0) continue;
+      follows(i) ? tell_within(before, gap) : tell_between(before, places_[i], gap);
+    }
+  }
+
+  void tell_within(const Place& before, std::int64_t gap) {
+    for (std::int64_t i = 1; i <= gap && gap <= kMostMissing; ++i) tell_missing(before.key + i, before, i);
+  }
+
+  /// The last of one leaf or the first of the next, or a whole leaf of them.
+  void tell_between(const Place& before, const Place& after, std::int64_t gap) {
+    const std::int64_t at_end = (last_port_ - before.leaf.port) / step_;
+    const std::int64_t at_begin = (after.leaf.port - first_port_) / step_;
+    const std::int64_t of_a_leaf = (last_port_ - first_port_) / step_ + 1;
+    if (at_end == 0 && at_begin == 0 && gap % of_a_leaf == 0 && leaves() > 2) return tell_absent(before, after);
+    if (at_end < 0 || at_begin < 0 || at_end + at_begin != gap || gap > kMostMissing) return;
+    for (std::int64_t i = 1; i <= at_end; ++i) tell_missing(before.key + i, before, i);
+    for (std::int64_t i = 1; i <= at_begin; ++i) tell_missing(after.key - i, after, -i);
+  }
+
+  [[nodiscard]] std::string host_of(std::int64_t key) const {
+    return example_.with(key / static_cast<std::int64_t>(devices_.size()));
+  }
+
+  void tell_missing(std::int64_t key, const Place& near, std::int64_t steps) {
+    const int port = near.leaf.port + static_cast<int>(steps * step_);
+    if (shape_.ports[near.leaf.node].contains(port)) return;
+    const std::string& device = devices_[static_cast<std::size_t>(key % static_cast<std::int64_t>(devices_.size()))];
+    Finding finding{
+        FindingKind::kMissingCable, true, {}, {host_of(key)}, "by the order of names and ports; or the host is off"};
+    finding.ends = {text_of(fabric_, {near.leaf.node, port}), host_of(key) + (device.empty() ? "" : " " + device)};
+    findings_.push_back(std::move(finding));
+  }
+
+  void tell_absent(const Place& before, const Place& after) {
+    Finding finding{
+        FindingKind::kAbsentSwitch, false, {}, {}, "a leaf's worth of hosts is missing in the order of names"};
+    std::set<std::string> hosts;
+    for (std::int64_t key = before.key + 1; key < after.key; ++key) hosts.insert(host_of(key));
+    finding.hosts.assign(hosts.begin(), hosts.end());
+    finding.ends = {fmt::format("a leaf between {} and {}", shown_name(fabric_.nodes[before.leaf.node]),
+                                shown_name(fabric_.nodes[after.leaf.node]))};
+    findings_.push_back(std::move(finding));
+  }
+
+  const Fabric& fabric_;
+  const Shape& shape_;
+  NumberedName example_;
+  std::vector<std::string> devices_;
+  std::vector<Place> places_;
+  std::int64_t step_ = 1;
+  int first_port_ = 1;
+  int last_port_ = 1;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> host_order_findings(const Fabric& fabric, const Shape& shape) {
+  std::map<std::pair<std::string, std::string>, std::vector<const HostCable*>> families;
+  for (const HostCable& cable : shape.host_cables) {
+    const NumberedName name = numbered_name(cable.host);
+    if (name.number >= 0) families[{name.prefix, name.suffix}].push_back(&cable);
+  }
+  std::vector<Finding> all;
+  for (auto& [name, cables] : families) {
+    if (cables.size() < kFewestInOrder) continue;
+    for (Finding& finding : Family(fabric, shape, std::move(cables)).findings()) all.push_back(std::move(finding));
+  }
+  return all;
+}
+
+}  // namespace fabricbench::fabric
