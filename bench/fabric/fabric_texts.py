@@ -64,7 +64,7 @@ def fat_tree_3(random_, hosts):
     pod_leaves = random_.choice([3, 4, 6])
     pods = max(3, round(hosts / per_leaf / pod_leaves))
     aggs = random_.choice([2, 4])
-    m = random_.choice([1, 2])
+    m = random_.choice([1, 2]) if aggs > 2 else 2  # of 2 uplinks, either may be the wrong one
     cores_of_agg = random_.choice([2, 4])
     fabric = Fabric(64)
     fabric.leaves = []

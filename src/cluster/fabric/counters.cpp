@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/fabric/text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 
@@ -49,29 +49,15 @@ const KnownCounter* known(std::string_view name) {
   return found == kCounters.end() ? nullptr : &*found;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-template <typename Number>
-std::optional<Number> number_at(std::string_view text, int base = 10) {
-  if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
-  Number number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
-}
-
 /// What follows the first `mark`.
 std::string_view behind(std::string_view text, std::string_view mark) {
   const std::size_t found = text.find(mark);
   return found == std::string_view::npos ? std::string_view() : trimmed(text.substr(found + mark.size()));
 }
 
-class Reader {
+class CounterReader {
  public:
-  Reader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
+  CounterReader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
 
   std::vector<PortCounters> read() {
     while (!rest_.empty()) {
@@ -187,7 +173,7 @@ void judge(const PortCounters& port, std::uint64_t most_restarts, std::vector<We
 }  // namespace
 
 std::vector<PortCounters> read_counters(std::string_view text, std::string_view file) {
-  return Reader(without_byte_order_mark(text), file).read();
+  return CounterReader(without_byte_order_mark(text), file).read();
 }
 
 CounterKind kind_of_counter(std::string_view name) {

@@ -1,6 +1,5 @@
 #include "cluster/fabric/discover_text.h"
 
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,19 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "cluster/fabric/text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::fabric {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 /// Takes what a line begins with, piece by piece.
 class Scanner {
@@ -57,13 +49,11 @@ class Scanner {
   std::string_view rest_;
 };
 
+/// A text that is a number as a whole.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text, int base = 10) {
-  if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
-  Number number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  const bool is_number = text.find_first_not_of(base == 16 ? "0123456789abcdefABCDEFx" : "0123456789") == text.npos;
+  return is_number ? number_at<Number>(text, base) : std::nullopt;
 }
 
 /// `4xHDR`, or `4x` and `HDR` put together. An unknown speed is `???`.
@@ -84,9 +74,9 @@ std::optional<NodeKind> kind_in(std::string_view word) {
   return found == kKinds.end() ? std::nullopt : std::optional(found->second);
 }
 
-class Reader {
+class DiscoverReader {
  public:
-  Reader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
+  DiscoverReader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
 
   Fabric read() {
     while (!rest_.empty()) {
@@ -267,7 +257,7 @@ class Reader {
 }  // namespace
 
 Fabric read_discovered(std::string_view text, std::string_view file) {
-  return Reader(without_byte_order_mark(text), file).read();
+  return DiscoverReader(without_byte_order_mark(text), file).read();
 }
 
 }  // namespace fabricbench::fabric

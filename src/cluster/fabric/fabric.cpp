@@ -65,7 +65,7 @@ NumberedName numbered_name(const std::string& name) {
   while (end > 0 && !is_digit(name[end - 1])) --end;
   std::size_t begin = end;
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
-  NumberedName parts{name.substr(0, begin), -1, end - begin, name.substr(end)};
+  NumberedName parts{name.substr(0, begin), -1, name[begin] == '0' ? end - begin : 0, name.substr(end)};
   const auto read = std::from_chars(name.data() + begin, name.data() + end, parts.number);
   if (begin == end || read.ec != std::errc()) return {name, -1, 0, ""};
   return parts;

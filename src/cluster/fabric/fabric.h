@@ -71,7 +71,7 @@ struct AdapterName {
 struct NumberedName {
   std::string prefix;
   std::int64_t number = -1;
-  std::size_t digits = 0;
+  std::size_t digits = 0;  ///< of a number with zeros before it
   std::string suffix;
   [[nodiscard]] std::string with(std::int64_t other) const;
 };

@@ -125,7 +125,7 @@ std::vector<Finding> findings_of(const Fabric& fabric, const Shape& shape) {
       all.push_back(std::move(finding));
     } else {
       same->hosts = finding.hosts;
-      same->detail += "; " + finding.detail;
+      same->detail = finding.detail;
     }
   }
   for (auto& more : {rate_findings(fabric, shape), subnet_manager_finding(fabric)}) {

@@ -30,7 +30,10 @@ class Family {
   Family(const Fabric& fabric, const Shape& shape, std::vector<const HostCable*> cables)
       : fabric_(fabric), shape_(shape), example_(numbered_name(cables.front()->host)) {
     std::set<std::string> devices;
-    for (const HostCable* cable : cables) devices.insert(cable->device);
+    for (const HostCable* cable : cables) {
+      devices.insert(cable->device);
+      example_.digits = std::max(example_.digits, numbered_name(cable->host).digits);
+    }
     devices_.assign(devices.begin(), devices.end());
     for (const HostCable* cable : cables) places_.push_back(place_of(*cable));
     std::sort(places_.begin(), places_.end(), [](const Place& one, const Place& other) { return one.key < other.key; });

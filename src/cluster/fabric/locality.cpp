@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/fabric/findings.h"
+#include "cluster/fabric/text.h"
 #include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
@@ -22,7 +23,6 @@ bool are_equal(std::string_view word, std::string_view key) {  // Slurm's keys k
 
 /// The value of `key=` in a line, which ends at a blank outside of brackets; nothing there: empty.
 std::string_view value_of(std::string_view line, std::string_view key) {
-  constexpr std::string_view kBlanks = " \t\r";
   while (!line.empty()) {
     const std::size_t begin = line.find_first_not_of(kBlanks);
     if (begin == std::string_view::npos) return {};
@@ -37,7 +37,7 @@ std::string_view value_of(std::string_view line, std::string_view key) {
 
 void take_switch(std::string_view line, const std::string& where, Locality& locality) {
   const std::string_view name = value_of(line, "SwitchName");
-  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  if (trimmed(line).empty()) return;
   if (name.empty()) {
     throw Error(ExitStatus::kFailure,
                 fmt::format("{}: SwitchName= expected: '{}'", where, printable(cut_short(line, 100))));

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/fabric/findings.h"
+#include "cluster/hosts/host_folding.h"
 
 namespace fabricbench::fabric {
 namespace {
@@ -55,18 +56,38 @@ class Trunks {
     down_[pair.second].insert(pair.first);
   }
 
-  /// Switches of one tier that share at least half of their neighbours.
+  /// Switches of one tier that share at least half of their neighbours and, where ports are in order, most of the
+  /// ports.
   void find_siblings(const Neighbours& side) {
     for (const auto& [one, its] : side) {
       std::map<std::size_t, std::size_t> shared;
       for (const std::size_t neighbour : its) {
         for (const std::size_t other : opposite(side).at(neighbour)) ++shared[other];
       }
+      std::map<std::size_t, std::size_t> alike;
       for (const auto& [other, count] : shared) {
         if (other == one || shape_.tiers[other] != shape_.tiers[one]) continue;
-        if (2 * count >= std::max(its.size(), side.at(other).size())) siblings_[{one, &side == &up_}].push_back(other);
+        if (2 * count >= std::max(its.size(), side.at(other).size())) alike[other] = ports_alike(one, other, its);
+      }
+      if (alike.empty()) continue;
+      const std::size_t best = most_common(alike)->second;
+      const bool in_order = 2 * best >= its.size();
+      for (const auto& [other, ports] : alike) {
+        if (!in_order || 2 * ports >= best) siblings_[{one, &side == &up_}].push_back(other);
       }
     }
+  }
+
+  /// Number of ports of two switches that lead to the same neighbour.
+  std::size_t ports_alike(std::size_t one, std::size_t other, const std::set<std::size_t>& neighbours) const {
+    std::size_t count = 0;
+    for (const auto& [port, cable] : shape_.ports[one]) {
+      const auto same = shape_.ports[other].find(port);
+      if (same == shape_.ports[other].end()) continue;
+      const std::size_t target = fabric_.cables[cable].other(one).node;
+      count += neighbours.contains(target) && target == fabric_.cables[same->second].other(other).node ? 1 : 0;
+    }
+    return count;
   }
 
   const Neighbours& opposite(const Neighbours& side) const { return &side == &up_ ? down_ : up_; }
@@ -131,7 +152,7 @@ class Trunks {
   void judge(Pair pair) {
     const auto connected = are_connected_elsewhere(pair);
     const auto usual = usual_count(pair);
-    if (!connected || !usual) return;
+    if (!connected || (*connected && !usual)) return;
     const int expected = *connected ? *usual : 0;
     const int cables = count(pair);
     if (cables < expected) lacks_.push_back({pair, expected - cables, expected});
@@ -290,14 +311,29 @@ class Trunks {
     std::size_t judged = 0;
     for (const auto& [port, cable] : shape_.ports[one]) {
       const std::size_t target = fabric_.cables[cable].other(one).node;
-      const auto expected = siblings(one, above).size() < 2 ? std::nullopt : usual_neighbour(one, port, above);
+      const auto expected = usual_neighbour(one, port, above);
       if (!expected || told_.contains({one, port}) || !(above ? up_ : down_).at(one).contains(target)) continue;
       ++judged;
       if (*expected != target) odd.push_back({cable, target, *expected});
     }
-    if (odd.size() != 2 || judged < 4) return;
+    const std::size_t others = siblings(one, above).size();
+    if (odd.size() != 2 || judged + others < 5) return;
+    if (others == 1 && descents(one, above) <= descents(siblings(one, above).front(), above)) return;
     if (odd[0].leads_to != odd[1].expected || odd[1].leads_to != odd[0].expected) return;
     tell_swapped(odd[0].cable, odd[1].cable, true);
+  }
+
+  /// How often a switch's ports lead back in the order of its neighbours' names: tells which of two is in order.
+  std::size_t descents(std::size_t one, bool above) const {
+    std::string last;
+    std::size_t count = 0;
+    for (const auto& [port, cable] : shape_.ports[one]) {
+      const std::size_t target = fabric_.cables[cable].other(one).node;
+      if (!(above ? up_ : down_).at(one).contains(target)) continue;
+      count += !last.empty() && cluster::comes_before(name(target), last) ? 1 : 0;
+      last = name(target);
+    }
+    return count;
   }
 
   /// Ports that are free on all of a group of siblings, between others that lead to one switch each in equal numbers:
