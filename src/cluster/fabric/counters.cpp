@@ -147,6 +147,9 @@ std::string text_of(const std::vector<std::pair<std::string, std::uint64_t>>& co
   return fmt::format("{}; age unknown", fmt::join(words, ", "));
 }
 
+/// Switches do not relay a few packets, such as multicast before its group is there, in every fabric.
+constexpr std::uint64_t kFewestDrops = 100;
+
 struct Weighed {
   CounterFinding finding;
   std::uint64_t weight = 0;
@@ -166,6 +169,7 @@ void judge(const PortCounters& port, std::uint64_t most_restarts, std::vector<We
                      [](const auto& one, const auto& other) { return one.second > other.second; });
     std::uint64_t weight = 0;
     for (const auto& [name, value] : counters) weight += std::min(value, std::uint64_t{1} << 40);
+    if (kind == CounterKind::kCongestion && weight < kFewestDrops) continue;
     found.push_back({{kind, port.node, port.guid, port.port, text_of(counters)}, weight});
   }
 }
