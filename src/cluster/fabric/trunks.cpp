@@ -104,7 +104,7 @@ class Trunks {
     return found == cables_.end() ? 0 : static_cast<int>(found->second.size());
   }
 
-  /// Number of cables that siblings of both have between each other, if most agree.
+  /// Number of cables that siblings of both have between each other, if half of them agree.
   std::optional<int> usual_count(Pair pair) const {
     std::vector<std::size_t> lower = siblings(pair.first, true);
     std::vector<std::size_t> upper = siblings(pair.second, false);
@@ -122,7 +122,7 @@ class Trunks {
     }
     if (counts.empty()) return std::nullopt;
     const auto most = most_common(counts);
-    return 3 * most->second >= 2 * all ? std::optional(most->first) : std::nullopt;
+    return 2 * most->second >= all ? std::optional(most->first) : std::nullopt;
   }
 
   /// Whether siblings of the one have the other, and the other way round; nothing: there are none, or they disagree.
@@ -341,13 +341,38 @@ class Trunks {
   void tell_absent(const Neighbours& side) {
     const bool above = &side == &up_;
     std::set<std::size_t> done;
+    std::vector<std::vector<std::size_t>> groups;
     for (const auto& [one, neighbours] : side) {
       if (done.contains(one)) continue;
       std::vector<std::size_t> group = siblings(one, above);
       group.push_back(one);
       done.insert(group.begin(), group.end());
       if (group.size() > 1) tell_absent(group, above);
+      if (group.size() > 1 && !above && shape_.tiers[one] == 2) groups.push_back(group);
     }
+    if (groups.size() > 2) tell_smaller(groups);
+  }
+
+  /// The one pod that lacks the last leaf of all others. It may have been built so.
+  void tell_smaller(const std::vector<std::vector<std::size_t>>& pods) {
+    std::map<int, std::vector<const std::vector<std::size_t>*>> by_last;
+    std::map<int, std::size_t> leaves_by_last;
+    for (const auto& pod : pods) {
+      const auto usual = usual_ports(pod, false);
+      int last = 0;
+      for (const auto& [port, leaf] : usual) last = leaf == kSomethingElse ? last : port;
+      by_last[last].push_back(&pod);
+      leaves_by_last[last] = std::max(leaves_by_last[last], down_.at(pod.front()).size());
+    }
+    if (by_last.size() != 2 || by_last.begin()->second.size() != 1) return;
+    const int smaller = by_last.begin()->first;
+    const int usual = by_last.rbegin()->first;
+    if (leaves_by_last[smaller] + 1 != leaves_by_last[usual]) return;
+    const auto& pod = *by_last.begin()->second.front();
+    const std::size_t last = usual_ports(pod, false).at(smaller);
+    tell_absent(pod, {smaller + 1, usual}, last, kSomethingElse);
+    findings_.back().is_note = true;
+    findings_.back().detail = "all other pods have it";
   }
 
   /// The switches that the ports of a group lead to, where most of it agrees and the port is used at all.
@@ -395,8 +420,9 @@ class Trunks {
     std::sort(names.begin(), names.end());
     const std::string of = ports.first == ports.second ? fmt::format("port {}", ports.first)
                                                        : fmt::format("ports {}-{}", ports.first, ports.second);
-    finding.ends = {before == kSomethingElse ? fmt::format("a switch before {}", name(after))
-                                             : fmt::format("a switch between {} and {}", name(before), name(after)),
+    finding.ends = {after == kSomethingElse    ? fmt::format("a switch after {}", name(before))
+                    : before == kSomethingElse ? fmt::format("a switch before {}", name(after))
+                                               : fmt::format("a switch between {} and {}", name(before), name(after)),
                     fmt::format("{} of {}", of, fmt::join(names, ", "))};
     findings_.push_back(std::move(finding));
   }
