@@ -8,7 +8,7 @@
 #include "common/engine/describe.h"
 #include "common/measure/meter.h"
 #include "common/mpi/environment.h"
-#include "common/mpi/mpi_session.h"
+#include "common/mpi/mpi_backend.h"
 
 namespace fabricbench {
 namespace {

@@ -21,10 +21,9 @@
 #include "common/engine/setup.h"
 #include "common/host/usage.h"
 #include "common/options/program.h"
-#include "common/report/csv.h"
-#include "common/report/json_sinks.h"
+#include "common/report/banner.h"
+#include "common/report/file_sinks.h"
 #include "common/report/sweep_facts.h"
-#include "common/report/tables.h"
 
 namespace fabricbench {
 namespace {

@@ -4,11 +4,12 @@ import subprocess
 
 from launch import PROGRAMS, TEST_PROGRAMS, ProgramTest, rows
 
-OK, MISSING = 0, 3
+OK, MISSING, TOO_SLOW, NOT_JUDGED = 0, 3, 6, 7
 NAMES = sorted(path.name for path in TEST_PROGRAMS.iterdir()
                if path.is_symlink() and path.readlink().name == "programs" and not path.name.endswith("_cuda_aware"))
 TOOLS = ("find_slow_links", "list_hosts", "plan_sweep")
 SHORT = {"pairwise_bw": ("-b", 64, "-n", 2), "barrier_perf": ("-n", 2)}
+JUDGES = "preflight"  # which measures nothing, and may find this host wanting
 
 
 class Smoke(ProgramTest):  # 2 ranks, 26 s
@@ -17,7 +18,7 @@ class Smoke(ProgramTest):  # 2 ranks, 26 s
         self.assertGreaterEqual(len(NAMES), 21)
 
     def test_every_program(self):
-        for name in NAMES:
+        for name in (each for each in NAMES if each != JUDGES):
             with self.subTest(name):
                 needs_a_device = name.startswith(("rdma_", "gpu"))
                 short = () if needs_a_device else SHORT.get(name, ("-b", 64, "-e", 64, "-n", 2))
@@ -29,6 +30,11 @@ class Smoke(ProgramTest):  # 2 ranks, 26 s
                     self.assertEqual((result.status, result.stdout), (MISSING, ""), result.stderr)
                     self.assertTrue(needs_a_device, result.stderr)
                     self.assertRegex(result.stderr, rf"(?m)^{name}: ")
+
+    def test_preflight(self):
+        result = self.launch_program("--json", "-", program=str(PROGRAMS / JUDGES))
+        self.assertIn(result.status, (OK, TOO_SLOW, NOT_JUDGED), result.stderr)
+        self.assertRegex(result.stdout, r'(?m)^{"kind":"preflight_check","check":"kernel","ok_hosts":1,')
 
     def test_every_option_is_explained(self):
         for name in [*NAMES, *TOOLS]:

@@ -2,7 +2,6 @@
 
 #include "cluster/hosts/host_list.h"
 
-#include "cluster/hosts/host_folding.h"
 #include "common/core/plain_text.h"
 #include "readers.h"
 #include "support.h"

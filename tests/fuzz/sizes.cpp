@@ -1,7 +1,5 @@
 // Sizes and ranges of sizes: three lines are the first size, the last one and the step.
 
-#include "common/core/sizes.h"
-
 #include <algorithm>
 #include <array>
 

@@ -16,7 +16,7 @@
 
 #include "common/core/datatype.h"
 #include "common/core/pattern_table.h"
-#include "common/mpi/mpi_session.h"
+#include "common/mpi/mpi_backend.h"
 
 namespace fabricbench::mpi {
 

@@ -20,7 +20,7 @@
 #include "common/measure/workspace.h"
 #include "common/mpi/common_clock.h"
 #include "common/mpi/communicator.h"
-#include "common/mpi/mpi_session.h"
+#include "common/mpi/mpi_backend.h"
 #include "common/watch/watchdog.h"
 
 #include "../support/job_clock.h"

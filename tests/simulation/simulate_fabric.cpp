@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/command/tool.h"
+#include "cluster/command/command_options.h"
 #include "cluster/pairs/report/verdict_text.h"
 #include "common/core/error.h"
 #include "common/core/random.h"

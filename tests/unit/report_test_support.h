@@ -14,9 +14,9 @@
 
 #include "common/record/context.h"
 #include "common/record/row.h"
+#include "common/report/banner.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
-#include "common/report/tables.h"
 
 namespace fabricbench::test {
 

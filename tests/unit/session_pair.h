@@ -16,8 +16,8 @@
 
 #include "common/backends/verbs/connector.h"
 #include "common/backends/verbs/verbs_session.h"
-#include "common/core/buffer_source.h"
 #include "common/core/error.h"
+#include "common/core/memory.h"
 #include "common/core/pattern.h"
 #include "fake_root.h"
 #include "fake_verbs_devices.h"

@@ -13,11 +13,11 @@
 #include <fmt/ranges.h>
 
 #include "cluster/acceptance/accept_options.h"
-#include "cluster/acceptance/accept_run.h"
-#include "cluster/acceptance/hosts_alone.h"
+#include "cluster/acceptance/job_commands.h"
 #include "cluster/acceptance/run_folder.h"
+#include "cluster/acceptance/stages.h"
+#include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
-#include "cluster/command/tool.h"
 #include "cluster/hosts/host_list.h"
 #include "cluster/launch/children.h"
 #include "cluster/launch/job_output.h"

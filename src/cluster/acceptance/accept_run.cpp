@@ -1,4 +1,4 @@
-#include "cluster/acceptance/accept_run.h"
+#include "cluster/acceptance/job_commands.h"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/acceptance/collectives.h"
 #include "cluster/acceptance/plan.h"
+#include "cluster/acceptance/stages.h"
 #include "cluster/acceptance/verdict.h"
 #include "cluster/command/commands.h"
 #include "cluster/command/launch_files.h"

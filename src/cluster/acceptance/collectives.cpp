@@ -1,4 +1,3 @@
-#include "cluster/acceptance/collectives.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/acceptance/hosts_alone.h"
+#include "cluster/acceptance/stages.h"
 #include "cluster/launch/job_output.h"
 #include "cluster/run/identity.h"
 #include "common/core/error.h"

@@ -1,4 +1,4 @@
-#include "cluster/acceptance/hosts_alone.h"
+#include "cluster/acceptance/stages.h"
 
 #include <algorithm>
 #include <cmath>

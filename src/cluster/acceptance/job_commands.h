@@ -5,6 +5,8 @@
 #include <string>
 
 #include "cluster/acceptance/accept_options.h"
+#include "cluster/acceptance/run_folder.h"
+#include "cluster/launch/children.h"
 #include "cluster/launch/launcher.h"
 
 namespace fabricbench::acceptance {
@@ -31,5 +33,22 @@ class JobCommands {
   const cluster::Launcher& launcher_;
   std::filesystem::path scratch_;
 };
+
+// An acceptance run: starts its jobs, judges what they leave, and writes the verdict.
+
+/// What a run works with.
+struct AcceptWork {
+  const AcceptOptions& options;
+  const cluster::CalledAs& called;
+  const JobCommands& commands;
+  RunFolder& folder;
+  std::filesystem::path scratch;
+  bool is_new;  ///< nothing was measured before this call
+  cluster::Clock::time_point began;
+};
+
+/// Measures what is to be measured, until nothing is left or a signal comes, and writes the verdict, which is printed
+/// in the form that `nagios` asks for. Returns the exit status. `told`: set once that is printed.
+[[nodiscard]] int run_acceptance(const AcceptWork& work, bool nagios, bool& told);
 
 }  // namespace fabricbench::acceptance

@@ -1,4 +1,4 @@
-#include "cluster/acceptance/pairs.h"
+#include "cluster/acceptance/stages.h"
 
 #include <algorithm>
 #include <map>

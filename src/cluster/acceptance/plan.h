@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/acceptance/hosts_alone.h"
-#include "cluster/acceptance/pairs.h"
 #include "cluster/acceptance/run_folder.h"
+#include "cluster/acceptance/stages.h"
 
 namespace fabricbench::acceptance {
 

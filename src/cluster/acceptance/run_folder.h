@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/record/acceptance.h"
 #include "common/record/context.h"
 #include "common/record/json.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/acceptance/collectives.h"
+#include "cluster/acceptance/stages.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/command/link_prefix.h"
-#include "common/core/nearest_names.h"
+#include "common/core/names.h"
 
 namespace fabricbench::cluster {
 namespace {

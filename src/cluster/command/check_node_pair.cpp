@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
 #include "cluster/command/pair_job.h"
-#include "cluster/command/tool.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 

@@ -13,7 +13,7 @@
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 #include "common/core/units.h"
-#include "common/options/arguments.h"
+#include "common/options/command_line.h"
 #include "common/record/json.h"
 #include "common/report/output_file.h"
 

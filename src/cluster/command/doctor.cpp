@@ -21,13 +21,12 @@
 #include "cluster/command/commands.h"
 #include "cluster/command/mpi_job.h"
 #include "cluster/command/packages.h"
-#include "cluster/command/tool.h"
 #include "cluster/launch/children.h"
 #include "cluster/launch/job_output.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 #include "common/host/files.h"
-#include "common/host/network.h"
+#include "common/host/nics.h"
 
 namespace fabricbench::cluster {
 namespace {

@@ -11,7 +11,6 @@
 #include "cluster/command/catalogue.h"
 #include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
-#include "cluster/command/tool.h"
 #include "common/core/error.h"
 #include "common/core/version.h"
 

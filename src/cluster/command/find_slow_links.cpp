@@ -1,6 +1,6 @@
 #include "cluster/command/commands.h"
 
-#include "cluster/command/tool.h"
+#include "cluster/command/command_options.h"
 
 int main(int argc, char** argv) {
   return fabricbench::cluster::run_tool("find_slow_links",

@@ -108,11 +108,11 @@ record::Descriptions record_types() {
   record::Descriptions types;
   const auto add = [&types]<typename... Records>() { (record::add_description<Records>(types), ...); };
   add.operator()<Context, EpochRecord, Row, PairReading, SweepRound, SilentEndpoints, EndpointSummary, SweepVerdict,
-                 CopyRow, ConnectionStep, PreflightCheck, PreflightFinding, PreflightUnseen,
-                 PreflightTraffic, Ending, SweepStart, HostLocality, RecordedReading, VerdictRecord,
-                 baseline::RowComparison, baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart,
-                 baseline::LaunchStart, baseline::RowTimes, expected::RowExpectation, expected::Expectation,
-                 expected::PresetStart, expected::PresetFigure, expected::PresetComparison, acceptance::AcceptanceStart,
+                 CopyRow, ConnectionStep, PreflightCheck, PreflightFinding, PreflightUnseen, PreflightTraffic, Ending,
+                 SweepStart, HostLocality, RecordedReading, VerdictRecord, baseline::RowComparison,
+                 baseline::HistoryChange, baseline::BaselineComparison, baseline::FileStart, baseline::LaunchStart,
+                 baseline::RowTimes, expected::RowExpectation, expected::Expectation, expected::PresetStart,
+                 expected::PresetFigure, expected::PresetComparison, acceptance::AcceptanceStart,
                  acceptance::AcceptanceStep, acceptance::HostReason, acceptance::AcceptanceVerdict>();
   return types;
 }
@@ -130,7 +130,8 @@ std::string with_tables(const std::string& page, const record::Descriptions& typ
 
 std::string with_checks(const std::string& page) {
   std::string made = page;
-  std::string table = "| check | what is so on a host that is well | read from | compared between hosts |\n|---|---|---|---|\n";
+  std::string table =
+      "| check | what is so on a host that is well | read from | compared between hosts |\n|---|---|---|---|\n";
   for (const host::Check& check : host::all_checks()) {
     std::vector<std::string_view> titles;
     for (const host::Compared& compared : check.compared) titles.push_back(compared.title);

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/command/input_file.h"
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 
 namespace fabricbench::cluster {

@@ -15,15 +15,15 @@
 
 #include <fmt/format.h>
 
+#include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
 #include "cluster/command/imported_files.h"
 #include "cluster/command/record_file.h"
-#include "cluster/command/tool.h"
 #include "cluster/command/verdict_record.h"
 #include "cluster/pairs/attribution/attribution.h"
 #include "cluster/pairs/report/verdict_text.h"
 #include "common/core/error.h"
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/core/plain_text.h"
 #include "common/core/script_command.h"
 #include "common/core/units.h"

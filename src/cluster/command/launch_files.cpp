@@ -16,8 +16,8 @@
 #include <fmt/ranges.h>
 
 #include "cluster/command/input_file.h"
-#include "cluster/command/record_checks.h"
-#include "cluster/hosts/host_folding.h"
+#include "cluster/command/record_file.h"
+#include "cluster/hosts/host_list.h"
 #include "cluster/import/import.h"
 #include "cluster/import/logs.h"
 #include "cluster/import/tool_runs.h"

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "cluster/command/command_options.h"
 #include "cluster/command/host_source.h"
-#include "cluster/command/tool.h"
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 
 namespace fabricbench::cluster {
 namespace {

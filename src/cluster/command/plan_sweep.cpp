@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "cluster/command/command_options.h"
 #include "cluster/command/input_file.h"
-#include "cluster/command/sweep_plan.h"
-#include "cluster/command/tool.h"
+#include "cluster/command/sweep.h"
 #include "cluster/hosts/host_list.h"
 #include "cluster/pairs/verdict.h"
 #include "common/core/error.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,15 +12,14 @@
 #include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
 #include "cluster/command/host_source.h"
-#include "cluster/command/tool.h"
 #include "cluster/launch/children.h"
 #include "cluster/launch/launcher.h"
 #include "cluster/preflight/logins.h"
 #include "cluster/preflight/overview.h"
 #include "common/core/error.h"
 #include "common/host/files.h"
-#include "common/report/json_sinks.h"
-#include "common/report/tables.h"
+#include "common/report/banner.h"
+#include "common/report/file_sinks.h"
 
 namespace fabricbench::cluster {
 namespace {

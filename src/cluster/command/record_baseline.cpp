@@ -11,7 +11,6 @@
 
 #include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
-#include "cluster/command/tool.h"
 #include "cluster/launch/children.h"
 #include "common/core/error.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/command/record_checks.h"
+#include "cluster/command/record_file.h"
 
 #include <algorithm>
 #include <optional>

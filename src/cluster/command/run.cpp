@@ -15,9 +15,9 @@
 #include "cluster/command/command_options.h"
 #include "cluster/command/mpi_job.h"
 #include "common/core/error.h"
-#include "common/core/nearest_names.h"
+#include "common/core/names.h"
 #include "common/host/files.h"
-#include "common/options/launch_options.h"
+#include "common/options/known_options.h"
 
 namespace fabricbench::cluster {
 namespace {

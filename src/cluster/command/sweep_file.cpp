@@ -1,4 +1,4 @@
-#include "cluster/command/sweep_file.h"
+#include "cluster/command/sweep.h"
 
 #include <algorithm>
 #include <fstream>

@@ -18,19 +18,19 @@
 
 #include "cluster/command/commands.h"
 #include "cluster/command/input_file.h"
-#include "cluster/command/record_checks.h"
+#include "cluster/command/record_file.h"
 #include "common/core/error.h"
 #include "common/core/heat_map.h"
 #include "common/core/names.h"
 #include "common/core/plain_text.h"
 #include "common/core/version.h"
-#include "common/options/arguments.h"
+#include "common/options/command_line.h"
 #include "common/options/known_options.h"
 #include "common/record/read.h"
-#include "common/report/csv.h"
+#include "common/report/banner.h"
+#include "common/report/file_sinks.h"
 #include "common/report/output_file.h"
 #include "common/report/sink.h"
-#include "common/report/tables.h"
 
 namespace fabricbench::cluster {
 namespace {

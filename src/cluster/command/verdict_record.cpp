@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "cluster/pairs/report/verdict_text.h"
 
 namespace fabricbench::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,5 +48,13 @@ class HostList {
   std::vector<Host> hosts_;
   std::unordered_map<std::string, std::size_t> places_;  // in hosts_, by the name without its user
 };
+
+/// Folds names into a hostlist expression, as HostList::add_list, Slurm's scontrol and ClusterShell read it:
+/// `node[01-03,07],login1`, `r[1-2]n[1-4]`. Each name is in it once, in natural order (see comes_before), and no other
+/// name, provided that HostList takes the names.
+[[nodiscard]] std::string fold_hosts(std::span<const std::string> names);
+
+/// Natural order: numbers in names are compared by value, so that `n9` comes before `n10`.
+[[nodiscard]] bool comes_before(std::string_view name, std::string_view other);
 
 }  // namespace fabricbench::cluster

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::cluster {

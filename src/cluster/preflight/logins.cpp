@@ -73,12 +73,6 @@ std::string first_of(const std::multimap<std::string, std::string>& facts, const
   return found == facts.end() ? "" : found->second;
 }
 
-void conclude(CheckResult& result) {
-  result.outcome = !result.findings.empty() ? host::CheckOutcome::kFinding
-                   : !result.unseen.empty() ? host::CheckOutcome::kNotChecked
-                                            : host::CheckOutcome::kOk;
-}
-
 CheckResult judge_ssh(const Login& login) {
   CheckResult result{.check = "ssh"};
   if (login.status == kNoLogin || login.status == kTimedOut) {
@@ -89,7 +83,7 @@ CheckResult judge_ssh(const Login& login) {
                                .consequence = "jobs of many hosts start slowly",
                                .next = "UseDNS no and GSSAPIAuthentication no in sshd_config"});
   }
-  conclude(result);
+  set_outcome(result);
   return result;
 }
 
@@ -103,7 +97,7 @@ CheckResult judge_peers(const std::multimap<std::string, std::string>& facts) {
     finding.consequence = "mpirun starts its daemons along a tree of hosts: it hangs, or loses those behind this one";
     result.findings.push_back(std::move(finding));
   }
-  conclude(result);
+  set_outcome(result);
   return result;
 }
 
@@ -136,7 +130,7 @@ CheckResult judge_programs(const std::multimap<std::string, std::string>& facts)
     const std::string value = first_of(facts, key);
     if (!value.empty()) result.facts.push_back({.key = key, .value = value});
   }
-  conclude(result);
+  set_outcome(result);
   return result;
 }
 

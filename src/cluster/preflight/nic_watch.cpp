@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "common/host/files.h"
 
 namespace fabricbench::cluster {
@@ -65,13 +63,13 @@ std::vector<PreflightTraffic> NicWatch::next(const std::string& host, Seconds no
   const Seconds took = now - std::exchange(last_, now);
   std::vector<PreflightTraffic> traffic;
   for (const host::NicCounter& nic : host::nic_traffic(std::exchange(bytes_, bytes), bytes)) {
+    if (nic.kind == host::NicKind::kLoopback) continue;
     const Events before = std::exchange(events_[nic.name], events_of(nic));
     PreflightTraffic each{host, nic.name, now, took, nic.tx_bytes, nic.rx_bytes, {}};
     for (const auto& [name, count] : events_[nic.name]) {
       const auto old = before.find(name);
       if (old != before.end() && count > old->second) each.events.push_back({name, count - old->second});
     }
-    if (nic.kind == host::NicKind::kLoopback) continue;
     if (nic.tx_bytes + nic.rx_bytes > 0 || !each.events.empty()) traffic.push_back(std::move(each));
   }
   return traffic;

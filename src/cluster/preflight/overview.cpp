@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/wording.h"
 
@@ -124,7 +123,7 @@ Overview::Population Overview::completed(const Question& question, const Populat
   return all;
 }
 
-void Overview::compare(const Question& question, const Population& population,
+void Overview::compare(const Question& question, const Compared& compared, const Population& population,
                        std::vector<PreflightFinding>& found) const {
   if (population.by_value.size() < 2) return;
   std::size_t votes = 0;
@@ -136,8 +135,7 @@ void Overview::compare(const Question& question, const Population& population,
     most = places.size();
     usual = &value;
   }
-  if (2 * most > votes && votes >= kFewestVotes) return name_minority(question, population, *usual, found);
-  const Compared& compared = *find_compared(question.check, question.key);
+  if (2 * most > votes && votes >= kFewestVotes) return name_minority(question, compared, population, *usual, found);
   std::vector<std::string> values;
   std::set<std::size_t> all;
   for (const auto& [value, places] : population.by_value) {
@@ -157,9 +155,8 @@ void Overview::compare(const Question& question, const Population& population,
 }
 
 /// A line for each other value and the devices that have it: hosts with the same devices share one.
-void Overview::name_minority(const Question& question, const Population& population, const std::string& usual,
-                             std::vector<PreflightFinding>& found) const {
-  const Compared& compared = *find_compared(question.check, question.key);
+void Overview::name_minority(const Question& question, const Compared& compared, const Population& population,
+                             const std::string& usual, std::vector<PreflightFinding>& found) const {
   std::set<std::size_t> with_usual;
   for (const Place& place : population.by_value.at(usual)) with_usual.insert(place.first);
   for (const auto& [value, places] : population.by_value) {
@@ -218,7 +215,7 @@ std::vector<PreflightFinding> Overview::findings() const {
   for (const auto& [question, population] : facts_) {
     const Compared* const compared = find_compared(question.check, question.key);
     if (compared == nullptr) continue;
-    compare(question, compared->is_count ? completed(question, population) : population, found);
+    compare(question, *compared, compared->is_count ? completed(question, population) : population, found);
   }
   std::stable_sort(found.begin(), found.end(), [this](const PreflightFinding& a, const PreflightFinding& b) {
     return std::pair(b.what.level, place_of(a.check)) < std::pair(a.what.level, place_of(b.check));

@@ -56,9 +56,10 @@ class Overview {
   [[nodiscard]] std::vector<PreflightFinding> own_findings() const;
   [[nodiscard]] std::string folded(const Hosts& hosts) const;
   [[nodiscard]] PreflightFinding finding(const std::string& check, const Hosts& hosts, host::CheckFinding what) const;
-  void compare(const Question& question, const Population& population, std::vector<PreflightFinding>& found) const;
-  void name_minority(const Question& question, const Population& population, const std::string& usual,
-                     std::vector<PreflightFinding>& found) const;
+  void compare(const Question& question, const host::Compared& compared, const Population& population,
+               std::vector<PreflightFinding>& found) const;
+  void name_minority(const Question& question, const host::Compared& compared, const Population& population,
+                     const std::string& usual, std::vector<PreflightFinding>& found) const;
   [[nodiscard]] Population completed(const Question& question, const Population& population) const;
 
   [[nodiscard]] const host::Check* find_check(const std::string& name) const;

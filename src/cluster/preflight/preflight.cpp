@@ -21,7 +21,6 @@
 #include "common/host/checks/checks.h"
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
 #include "common/record/packing.h"
 

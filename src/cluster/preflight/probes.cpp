@@ -1,6 +1,5 @@
 // The network side of reachability: who answers, and who asks.
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
@@ -9,12 +8,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <list>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>

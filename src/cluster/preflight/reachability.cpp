@@ -5,12 +5,11 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {
@@ -45,6 +44,7 @@ EndText text_of(ProbeEnd end) {
 
 std::string folded_names(const std::vector<std::string>& names, const std::set<int>& hosts) {
   std::vector<std::string> chosen;
+  chosen.reserve(hosts.size());
   for (const int number : hosts) chosen.push_back(names[static_cast<std::size_t>(number)]);
   return fold_hosts(chosen);
 }

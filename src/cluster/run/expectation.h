@@ -13,7 +13,7 @@
 #include "cluster/run/preset.h"
 #include "common/core/options.h"
 #include "common/core/units.h"
-#include "common/host/network.h"
+#include "common/host/nics.h"
 #include "common/record/context.h"
 #include "common/record/expected.h"
 #include "common/report/sink.h"

@@ -20,7 +20,7 @@
 
 #include "cluster/run/launch_recorder.h"
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/plain_text.h"
 #include "common/host/files.h"
 #include "common/record/json.h"

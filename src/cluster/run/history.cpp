@@ -8,7 +8,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::baseline {

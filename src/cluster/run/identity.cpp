@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "common/options/known_options.h"
 
 namespace fabricbench::baseline {

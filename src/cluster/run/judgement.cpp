@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench::baseline {

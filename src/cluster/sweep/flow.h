@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/core/not_copied.h"
 #include "common/core/options.h"
+#include "common/core/ownership.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 #include "common/measure/operation.h"

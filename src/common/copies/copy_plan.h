@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "common/backends/gpu/gpu_copies.h"
+#include "common/core/options.h"
 #include "common/core/units.h"
+#include "common/mpi/communicator.h"
+#include "common/ranks/team.h"
 #include "common/record/copy_row.h"
 
 namespace fabricbench {
@@ -51,5 +54,21 @@ struct BothRates {
 /// counts; a copy that was in flight at that moment counts in proportion. Both rates are 0 if a direction has no
 /// copies, or if no time has passed.
 [[nodiscard]] BothRates rates_of_both(Bytes size, std::span<const Seconds> first, std::span<const Seconds> second);
+
+/// The settings of a run before copies are measured.
+struct CopySetup {
+  Options options;
+  ProcessLocation location;
+  std::optional<mpi::Communicator> host;  ///< the processes of this host
+  std::vector<gpu::SeenGpu> seen;         ///< all GPUs that this process sees, or only that of --device
+  std::vector<SizedCopy> copies;          ///< this process's own
+  gpu::CopyMemory memory;
+  std::vector<std::string> notices;
+
+  [[nodiscard]] const CopyGpu& gpu(int device) const;
+};
+
+/// Collective. Throws Error, the same on every process: usage, or missing if one of them has no GPU.
+[[nodiscard]] CopySetup set_up_copies(const mpi::Communicator& world, Options options);
 
 }  // namespace fabricbench

@@ -14,10 +14,9 @@
 
 #include "common/copies/copy_plan.h"
 #include "common/copies/copy_program.h"
-#include "common/copies/copy_setup.h"
 #include "common/core/clock.h"
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/random.h"
 #include "common/core/statistics.h"
 #include "common/engine/conclusion.h"
@@ -25,7 +24,7 @@
 #include "common/engine/engine.h"
 #include "common/engine/setup.h"
 #include "common/programs/run_program.h"
-#include "common/ranks/exchange.h"
+#include "common/ranks/agreement.h"
 #include "common/record/copy_row.h"
 #include "common/watch/watchdog.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/core/datatype.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/pattern_table.h"
 #include "common/core/units.h"
 

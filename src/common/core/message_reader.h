@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/core/memory.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/reader_task.h"
 #include "common/core/units.h"
 

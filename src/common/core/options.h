@@ -13,7 +13,6 @@
 #include "common/core/names.h"
 #include "common/core/rdma_options.h"
 #include "common/core/schedule.h"
-#include "common/core/sizes.h"
 #include "common/core/units.h"
 
 namespace fabricbench {

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "common/core/distributions.h"
 #include "common/core/statistics.h"
 
 namespace fabricbench {

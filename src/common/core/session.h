@@ -10,7 +10,7 @@
 
 #include "common/core/backend.h"
 #include "common/core/memory.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench {

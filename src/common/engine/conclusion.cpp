@@ -16,7 +16,7 @@
 #include "common/host/identity.h"
 #include "common/host/usage.h"
 #include "common/mpi/environment.h"
-#include "common/ranks/exchange.h"
+#include "common/ranks/agreement.h"
 #include "common/report/banner.h"
 #include "common/watch/progress.h"
 

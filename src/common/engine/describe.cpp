@@ -16,12 +16,12 @@
 #include "common/engine/setup.h"
 #include "common/host/environment.h"
 #include "common/host/identity.h"
-#include "common/host/network.h"
+#include "common/host/nics.h"
 #include "common/host/topology.h"
 #include "common/measure/meter.h"
 #include "common/mpi/environment.h"
 #include "common/options/command_line.h"
-#include "common/ranks/exchange.h"
+#include "common/ranks/agreement.h"
 
 namespace fabricbench {
 namespace {

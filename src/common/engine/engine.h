@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/engine/job.h"
 #include "common/engine/pair_plan.h"
 #include "common/mpi/communicator.h"

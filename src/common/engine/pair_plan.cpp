@@ -12,7 +12,6 @@
 #include "common/host/files.h"
 #include "common/host/identity.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 namespace {

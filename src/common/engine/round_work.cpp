@@ -20,7 +20,6 @@
 #include "common/host/identity.h"
 #include "common/measure/bench.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
 
 namespace fabricbench {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/core/not_copied.h"
 #include "common/core/options.h"
+#include "common/core/ownership.h"
 #include "common/core/session.h"
 #include "common/measure/test.h"
 #include "common/ranks/team.h"

@@ -17,9 +17,8 @@
 #include "common/measure/workspace.h"
 #include "common/mpi/environment.h"
 #include "common/ranks/agreement.h"
-#include "common/report/csv.h"
-#include "common/report/json_sinks.h"
-#include "common/report/tables.h"
+#include "common/report/banner.h"
+#include "common/report/file_sinks.h"
 #include "common/watch/progress.h"
 
 namespace fabricbench {

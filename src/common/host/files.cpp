@@ -41,9 +41,13 @@ std::optional<std::string> read_first_line(const std::filesystem::path& file) {
 }
 
 std::optional<std::string> find_value(const std::filesystem::path& file, std::string_view key) {
-  constexpr std::string_view kSeparators = " \t:";
   std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
+  return find_value_in(stream, key);
+}
+
+std::optional<std::string> find_value_in(std::istream& text, std::string_view key) {
+  constexpr std::string_view kSeparators = " \t:";
+  for (std::string line; std::getline(text, line);) {
     std::string_view rest = line;
     if (!rest.starts_with(key)) continue;
     rest.remove_prefix(key.size());

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <concepts>
 #include <filesystem>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ namespace fabricbench::host {
 // What follows `key` on the first line that starts with it, without the blanks and the colon
 // between them: `8 kB` for the key `MemFree` and the line `MemFree:   8 kB`.
 [[nodiscard]] std::optional<std::string> find_value(const std::filesystem::path& file, std::string_view key);
+// The same in a text that was read already.
+[[nodiscard]] std::optional<std::string> find_value_in(std::istream& text, std::string_view key);
 
 // `text` without leading and trailing blanks.
 [[nodiscard]] std::string_view without_blanks(std::string_view text);

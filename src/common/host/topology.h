@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::host {
 

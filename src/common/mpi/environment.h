@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::mpi {
 

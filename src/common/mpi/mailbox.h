@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 

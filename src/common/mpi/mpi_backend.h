@@ -9,7 +9,8 @@
 
 #include "common/core/backend.h"
 #include "common/core/datatype.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
+#include "common/core/session.h"
 #include "common/mpi/communicator.h"
 
 namespace fabricbench::mpi {
@@ -114,5 +115,31 @@ class MpiBackend final : public CollectiveBackend {
   std::vector<MPI_Request> receiving_;  // requests of messages in flight
   std::vector<MPI_Status> statuses_;    // at least as many as in either
 };
+
+/// MPI on host memory: one rank per process, and calls that have completed when they return.
+class MpiSession final : public Session {
+ public:
+  /// `group` must outlive this.
+  explicit MpiSession(const Communicator& group) : backend_(group) {}
+
+  [[nodiscard]] std::string library() const override;
+  [[nodiscard]] Conventions conventions() const override;
+  [[nodiscard]] std::string why_not(DataType datatype, Reduction reduction) const override;
+  [[nodiscard]] Backend& backend(int /*local_rank*/) override { return backend_; }
+  [[nodiscard]] Memory& memory(int /*local_rank*/) override { return memory_; }
+  [[nodiscard]] std::vector<std::byte*> allocate(std::size_t bytes) override;
+  void release(const std::vector<std::byte*>& blocks) noexcept override;
+  void wait() override {}
+
+ private:
+  MpiBackend backend_;
+  HostMemory memory_;
+};
+
+/// Why MPI does not support the combination, in any memory; empty if it does.
+[[nodiscard]] std::string why_not(DataType datatype, Reduction reduction);
+
+/// MPI's definitions where libraries differ.
+[[nodiscard]] Conventions conventions();
 
 }  // namespace fabricbench::mpi

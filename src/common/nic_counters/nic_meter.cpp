@@ -4,7 +4,7 @@
 
 #include "common/backends/sockets/interfaces.h"
 #include "common/host/environment.h"
-#include "common/ranks/exchange.h"
+#include "common/ranks/agreement.h"
 
 namespace fabricbench {
 namespace {

@@ -5,7 +5,6 @@
 #include "common/core/error.h"
 #include "common/options/accessors.h"
 #include "common/options/option_sets.h"
-#include "common/options/transport_options.h"
 #include "common/options/verbs_programs.h"
 
 namespace fabricbench {

@@ -1,6 +1,7 @@
 // What is known of an option by its key in a record, of whatever program.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -17,5 +18,17 @@ namespace fabricbench {
 /// Sets a recorded option, if tables depend on it (Option::shapes_tables). Values that no program takes are passed
 /// over.
 void set_if_it_shapes_tables(std::string_view key, std::string_view value, Options& options);
+
+// Options of `fabricbench run`, which may stand among a program's own.
+
+struct LaunchOption {
+  std::string_view name;
+  bool takes_value;
+};
+
+/// No program has an option of the same name.
+inline constexpr std::array kLaunchOptions = {LaunchOption{"--hosts", true},       LaunchOption{"--hostfile", true},
+                                              LaunchOption{"-np", true},           LaunchOption{"--launcher", true},
+                                              LaunchOption{"--mpi-options", true}, LaunchOption{"--dry-run", false}};
 
 }  // namespace fabricbench

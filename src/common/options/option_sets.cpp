@@ -412,8 +412,6 @@ OptionSet nccl() {
                           integer(&Options::per_iteration_skip, "-K (iterations to skip)", 0)))};
 }
 
-OptionSet json() { return join({json_file(), baselines()}); }
-
 OptionSet json_file() {
   return {
       option(kOutput, "--json", "FILE", "write all records as JSON Lines to FILE; -: to stdout, the table to stderr",

@@ -34,16 +34,17 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet of_preflight();                                                       ///< --recorded --watch
 [[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
 [[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
-[[nodiscard]] OptionSet json();                                                               ///< the next two
 [[nodiscard]] OptionSet json_file();                                                          ///< --json --force
 [[nodiscard]] OptionSet baselines();                                                          ///< --record --baseline
-[[nodiscard]] OptionSet expectation();                                                        ///< --expect --line-rate
-[[nodiscard]] OptionSet preset();                                                             ///< --preset --strict
-[[nodiscard]] OptionSet csv();                                                                ///< --csv
-[[nodiscard]] OptionSet nccl_tests_json();                                                    ///< -J
-[[nodiscard]] OptionSet of_rows();                                                            ///< --samples --stats -S
-[[nodiscard]] OptionSet quiet();                                                              ///< --quiet
-[[nodiscard]] OptionSet progress();                                                           ///< --progress
+/// Both.
+[[nodiscard]] inline OptionSet json() { return join({json_file(), baselines()}); }
+[[nodiscard]] OptionSet expectation();      ///< --expect --line-rate
+[[nodiscard]] OptionSet preset();           ///< --preset --strict
+[[nodiscard]] OptionSet csv();              ///< --csv
+[[nodiscard]] OptionSet nccl_tests_json();  ///< -J
+[[nodiscard]] OptionSet of_rows();          ///< --samples --stats -S
+[[nodiscard]] OptionSet quiet();            ///< --quiet
+[[nodiscard]] OptionSet progress();         ///< --progress
 [[nodiscard]] OptionSet quick();
 [[nodiscard]] OptionSet least_bandwidth();      ///< --min-bw, of pairs
 [[nodiscard]] OptionSet least_reading();        ///< --min-bw, of sweeps over pairs

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/options/arguments.h"
+#include "common/options/command_line.h"
 #include "common/options/program.h"
 
 namespace fabricbench {

@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "common/core/error.h"
-#include "common/core/nearest_names.h"
+#include "common/core/names.h"
 #include "common/core/wording.h"
 #include "common/options/known_options.h"
-#include "common/options/launch_options.h"
 #include "common/options/other_tools.h"
 #include "common/options/verbs_programs.h"
 

@@ -1,4 +1,4 @@
-#include "common/options/transport_options.h"
+#include "common/options/verbs_programs.h"
 
 #include <algorithm>
 #include <string_view>

@@ -10,7 +10,6 @@
 #include "common/core/error.h"
 #include "common/options/accessors.h"
 #include "common/options/option_sets.h"
-#include "common/options/transport_options.h"
 
 namespace fabricbench {
 namespace {

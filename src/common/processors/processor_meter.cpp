@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/core/clock.h"
-#include "common/ranks/exchange.h"
+#include "common/ranks/agreement.h"
 
 namespace fabricbench {
 namespace {

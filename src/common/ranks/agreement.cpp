@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "common/host/identity.h"
-#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 namespace {

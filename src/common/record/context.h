@@ -12,7 +12,7 @@
 #include "common/core/options.h"
 #include "common/core/units.h"
 #include "common/core/version.h"
-#include "common/host/network.h"
+#include "common/host/nics.h"
 #include "common/host/topology.h"
 #include "common/record/field.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/core/options.h"
 #include "common/record/context.h"
 #include "common/record/row.h"
 #include "common/report/output_file.h"
@@ -104,5 +105,11 @@ class PairRows {
 [[nodiscard]] std::unique_ptr<Sink> make_preflight_table(OutputFile output);
 /// `colour`: whether the map uses a terminal's colours.
 [[nodiscard]] std::unique_ptr<Sink> make_sweep_table(OutputFile output, bool colour);
+
+// The tables that people read, each a sink: one for each kind of program, and perftest's for programs that read that.
+
+/// The table that people read, of a run with this figure. `colour`: whether a sweep's map has colours.
+[[nodiscard]] std::unique_ptr<Sink> make_table(RowKind row_kind, const Options& options, OutputFile output,
+                                               bool colour);
 
 }  // namespace fabricbench

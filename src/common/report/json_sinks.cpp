@@ -1,4 +1,4 @@
-#include "common/report/json_sinks.h"
+#include "common/report/file_sinks.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

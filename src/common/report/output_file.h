@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench {
 

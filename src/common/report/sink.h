@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/heat_map.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/record/baseline.h"
 #include "common/record/connect_row.h"
 #include "common/record/context.h"

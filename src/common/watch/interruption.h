@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench {

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/core/random.h"
 #include "common/core/wording.h"
 #include "common/host/identity.h"

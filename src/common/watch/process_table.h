@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench {
 

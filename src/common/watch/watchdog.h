@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/core/not_copied.h"
 #include "common/core/options.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 #include "common/mpi/communicator.h"
 #include "common/watch/process_table.h"

@@ -14,7 +14,7 @@
 #include "cluster/pairs/robust.h"
 #include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
-#include "common/core/distributions.h"
+#include "common/core/statistics.h"
 
 namespace fabricbench::cluster {
 namespace {

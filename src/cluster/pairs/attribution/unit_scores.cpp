@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "cluster/pairs/attribution/model.h"
 #include "cluster/pairs/attribution/units.h"
 #include "cluster/pairs/robust.h"

@@ -16,7 +16,7 @@
 #include "cluster/pairs/robust.h"
 #include "cluster/pairs/sets.h"
 #include "cluster/pairs/thresholds.h"
-#include "common/core/distributions.h"
+#include "common/core/statistics.h"
 #include "common/core/wording.h"
 
 namespace fabricbench::cluster {

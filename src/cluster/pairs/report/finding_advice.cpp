@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "cluster/pairs/report/verdict_text.h"
 #include "cluster/pairs/sets.h"

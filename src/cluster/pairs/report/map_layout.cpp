@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 #include "cluster/pairs/robust.h"
 #include "cluster/pairs/sets.h"
 #include "common/core/wording.h"

@@ -8,7 +8,7 @@
 
 #include "common/backends/cuda/memory.h"
 #include "common/backends/cuda/stream.h"
-#include "common/core/buffer_source.h"
+#include "common/core/memory.h"
 
 namespace fabricbench::cuda {
 

@@ -10,7 +10,7 @@
 
 #include "common/backends/cuda/clock.h"
 #include "common/backends/cuda/stream.h"
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench::cuda {

@@ -10,8 +10,8 @@
 
 #include "common/backends/cuda/kernels.h"
 #include "common/backends/cuda/stream.h"
-#include "common/core/handle.h"
 #include "common/core/memory.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench::cuda {

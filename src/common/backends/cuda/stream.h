@@ -7,8 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "common/core/handle.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/core/memory.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 #include "common/record/copy_row.h"
 

@@ -22,9 +22,7 @@
 #include "common/mpi/communicator.h"
 #include "common/mpi/environment.h"
 #include "common/mpi/mpi_backend.h"
-#include "common/mpi/mpi_session.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/exchange.h"
 
 namespace fabricbench {
 

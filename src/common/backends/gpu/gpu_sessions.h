@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/core/buffer_source.h"
+#include "common/core/memory.h"
 #include "common/core/message_reader.h"
 #include "common/core/options.h"
 #include "common/core/session.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/backends/nccl/library.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench::nccl {

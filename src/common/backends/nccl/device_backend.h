@@ -12,7 +12,7 @@
 #include "common/backends/nccl_device/device_collectives.h"
 #include "common/core/backend.h"
 #include "common/core/datatype.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::nccl {
 

@@ -8,8 +8,7 @@
 
 #include <nccl.h>
 
-#include "common/core/handle.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::nccl {
 

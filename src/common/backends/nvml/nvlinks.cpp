@@ -8,7 +8,7 @@
 
 #include "common/backends/nvml/nvml.h"
 #include "common/core/error.h"
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::nvml {
 namespace {

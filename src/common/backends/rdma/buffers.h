@@ -7,7 +7,6 @@
 
 #include "common/backends/gpu/gpu_sessions.h"
 #include "common/backends/verbs/verbs_session.h"
-#include "common/core/buffer_source.h"
 #include "common/core/memory.h"
 #include "common/core/options.h"
 #include "common/host/memory.h"

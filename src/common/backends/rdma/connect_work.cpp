@@ -29,7 +29,6 @@
 #include "common/processors/processor_meter.h"
 #include "common/programs/run_program.h"
 #include "common/ranks/agreement.h"
-#include "common/ranks/exchange.h"
 #include "common/ranks/team.h"
 #include "common/record/packing.h"
 #include "common/watch/watchdog.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 #include "common/options/program.h"
 

@@ -13,7 +13,7 @@
 #include "common/backends/rdma_cm/endpoint.h"
 #include "common/backends/verbs/device.h"
 #include "common/backends/verbs/gid_choice.h"
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 #include "common/record/field.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/backends/rdma_cm/endpoint.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/pattern.h"
 #include "common/core/rdma_options.h"
 #include "common/core/units.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/backends/sockets/socket.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench::sockets {

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/error.h"
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::sockets {
 namespace {

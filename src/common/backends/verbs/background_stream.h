@@ -10,7 +10,7 @@
 
 #include "common/backends/verbs/verbs_session.h"
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/session.h"
 #include "common/core/units.h"
 

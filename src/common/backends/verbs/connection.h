@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::verbs {

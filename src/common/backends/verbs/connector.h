@@ -10,7 +10,7 @@
 
 #include "common/backends/verbs/connect_info.h"
 #include "common/backends/verbs/device.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/rdma_options.h"
 
 namespace fabricbench::verbs {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "common/backends/verbs/explain.h"
-#include "common/backends/verbs/provider_library.h"
 #include "common/core/error.h"
 
 namespace fabricbench::verbs {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/backends/verbs/gid_choice.h"
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {

@@ -23,7 +23,7 @@
 #include <fmt/ranges.h>
 
 #include "common/core/directory.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::verbs {
 namespace {

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "common/backends/verbs/explain.h"
-#include "common/backends/verbs/provider_library.h"
+#include "common/backends/verbs/provider_transport.h"
 #include "common/core/error.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/backends/verbs/device.h"
-#include "common/core/buffer_source.h"
+#include "common/core/memory.h"
 
 namespace fabricbench::verbs {
 

@@ -11,8 +11,8 @@
 
 #include "common/backends/verbs/explain.h"
 #include "common/backends/verbs/provider_transport.h"
-#include "common/core/buffer_source.h"
 #include "common/core/error.h"
+#include "common/core/memory.h"
 #include "common/core/units.h"
 
 namespace fabricbench::verbs {

@@ -14,7 +14,6 @@
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/backends/verbs/visibility.h"
-#include "common/core/buffer_source.h"
 #include "common/core/memory.h"
 #include "common/core/session.h"
 

@@ -17,10 +17,9 @@
 #include "common/backends/verbs/verbs_backend.h"
 #include "common/backends/verbs/verbs_connection.h"
 #include "common/core/backend.h"
-#include "common/core/buffer_source.h"
 #include "common/core/memory.h"
 #include "common/core/message_reader.h"
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::verbs {
 

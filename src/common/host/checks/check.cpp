@@ -74,17 +74,20 @@ void Look::attempt(const std::function<void()>& action) {
   }
 }
 
+void set_outcome(CheckResult& result) {
+  result.outcome = !result.findings.empty() ? CheckOutcome::kFinding
+                   : !result.unseen.empty() ? CheckOutcome::kNotChecked
+                                            : CheckOutcome::kOk;
+}
+
 CheckResult Look::take(std::string_view check, std::optional<std::string> absent) {
   CheckResult result = std::move(result_);
   result.check = check;
   if (!has_read_ && result.unseen.empty()) result.unseen.push_back({"", "nothing was read"});
-  if (!result.findings.empty()) {
-    result.outcome = CheckOutcome::kFinding;
-  } else if (!result.unseen.empty()) {
-    result.outcome = CheckOutcome::kNotChecked;
-  } else {
-    result.outcome = absent ? CheckOutcome::kAbsent : CheckOutcome::kOk;
-    result.absent = absent.value_or("");
+  set_outcome(result);
+  if (absent && result.outcome == CheckOutcome::kOk) {
+    result.outcome = CheckOutcome::kAbsent;
+    result.absent = *std::move(absent);
   }
   return result;
 }

@@ -88,6 +88,9 @@ struct CheckResult {
   std::string absent{};  ///< what is not here: `no RDMA device`
 };
 
+/// Sets the outcome by what is wrong and what was not seen; ok where there is neither.
+void set_outcome(CheckResult& result);
+
 /// A check's way to the host. What cannot be read ends the check, or the item that `each` is at, as not seen.
 class Look {
  public:

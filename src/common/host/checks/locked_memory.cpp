@@ -1,8 +1,6 @@
 #include "common/host/checks/checks.h"
 #include "common/host/checks/devices.h"
 
-#include <sstream>
-
 #include <fmt/format.h>
 
 namespace fabricbench::host {

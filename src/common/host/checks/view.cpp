@@ -2,8 +2,6 @@
 
 #include <netdb.h>
 #include <sys/statvfs.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
 
@@ -98,7 +96,6 @@ std::string addresses_of(const std::string& name) {
 std::string system_fact(const std::string& rest) {
   if (rest == "host_name") return host_name();
   if (rest == "kernel") return kernel_release();
-  if (rest == "page_bytes") return fmt::format("{}", ::sysconf(_SC_PAGESIZE));
   if (rest.starts_with("free/")) return free_bytes(rest.substr(std::string_view("free").size()));
   if (rest.starts_with("address/")) return addresses_of(rest.substr(std::string_view("address/").size()));
   throw NotSeen("system/" + rest, "is not known");
@@ -108,13 +105,7 @@ std::string system_fact(const std::string& rest) {
 
 std::string View::field(const std::string& source, std::string_view key) const {
   std::istringstream lines(text(source));
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(key)) continue;
-    std::string_view rest = without_blanks(std::string_view(line).substr(key.size()));
-    if (rest.starts_with(':')) rest = without_blanks(rest.substr(1));
-    if (rest.empty()) break;
-    return std::string(rest);
-  }
+  if (const auto value = find_value_in(lines, key); value && !value->empty()) return *value;
   throw NotSeen(source, fmt::format("has no {}", key));
 }
 
@@ -140,7 +131,7 @@ std::string LiveView::target(const std::string& link) const {
   return path.string();
 }
 
-FolderView::FolderView(fs::path folder) : folder_(fs::canonical(folder)) {}
+FolderView::FolderView(fs::path folder) : folder_(std::move(folder)) { folder_ = fs::canonical(folder_); }
 
 fs::path FolderView::file_of(const std::string& source) const {
   if (source.starts_with('/')) return folder_ / source.substr(1);

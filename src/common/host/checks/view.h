@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/core/not_copied.h"
+#include "common/core/ownership.h"
 
 namespace fabricbench::host {
 

@@ -1,4 +1,4 @@
-#include "cluster/acceptance/pairs.h"
+#include "cluster/acceptance/stages.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/command/tool.h"
+#include "cluster/command/command_options.h"
 #include "common/core/error.h"
 #include "report_test_support.h"
 

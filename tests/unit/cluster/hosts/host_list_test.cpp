@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/hosts/host_folding.h"
 #include "common/core/error.h"
 
 using namespace fabricbench;

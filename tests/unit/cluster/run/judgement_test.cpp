@@ -7,7 +7,7 @@
 #include <functional>
 #include <random>
 
-#include "common/core/distributions.h"
+#include "common/core/statistics.h"
 
 namespace fabricbench::baseline {
 namespace {

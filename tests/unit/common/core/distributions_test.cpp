@@ -1,4 +1,4 @@
-#include "common/core/distributions.h"
+#include "common/core/statistics.h"
 
 #include <gtest/gtest.h>
 

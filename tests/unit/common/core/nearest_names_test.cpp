@@ -1,4 +1,4 @@
-#include "common/core/nearest_names.h"
+#include "common/core/names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/core/sizes.h"
+#include "common/core/units.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/core/error.h"
-#include "common/programs/library_sessions.h"
+#include "common/programs/run_program.h"
 #include "fake_session.h"
 
 using namespace fabricbench;

@@ -7,8 +7,8 @@
 
 #include "common/core/error.h"
 #include "common/record/packing.h"
-#include "common/report/json_sinks.h"
-#include "common/report/tables.h"
+#include "common/report/banner.h"
+#include "common/report/file_sinks.h"
 #include "option_test_support.h"
 #include "report_test_support.h"
 

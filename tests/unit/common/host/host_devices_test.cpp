@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/host/network.h"
+#include "common/host/nics.h"
 #include "common/host/topology.h"
 #include "fake_root.h"
 #include "scoped_variable.h"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "common/host/network.h"
+#include "common/host/nics.h"
 #include "fake_root.h"
 using namespace fabricbench;
 using fabricbench::test::FakeRoot;

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "common/options/arguments.h"
 #include "common/options/command_line.h"
 #include "common/options/program.h"
 

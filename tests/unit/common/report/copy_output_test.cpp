@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/report/csv.h"
-#include "common/report/json_sinks.h"
-#include "common/report/tables.h"
+#include "common/report/banner.h"
+#include "common/report/file_sinks.h"
 #include "copy_row_examples.h"
 #include "report_test_support.h"
 

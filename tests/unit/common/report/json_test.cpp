@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/report/csv.h"
-#include "common/report/json_sinks.h"
+#include "common/report/file_sinks.h"
 #include "report_test_support.h"
 
 using namespace fabricbench;

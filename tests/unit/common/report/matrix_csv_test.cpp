@@ -1,4 +1,4 @@
-#include "common/report/csv.h"
+#include "common/report/file_sinks.h"
 
 #include <gtest/gtest.h>
 

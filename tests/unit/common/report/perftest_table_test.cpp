@@ -1,4 +1,4 @@
-#include "common/report/tables.h"
+#include "common/report/banner.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/report/tables.h"
+#include "common/report/banner.h"
 #include "report_test_support.h"
 
 // The table of messages between two ranks, as programs over RDMA verbs have it.

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/report/csv.h"
-#include "common/report/json_sinks.h"
+#include "common/report/file_sinks.h"
 #include "common/report/sweep_facts.h"
 #include "sweep_test_support.h"
 

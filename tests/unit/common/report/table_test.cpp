@@ -1,4 +1,3 @@
-#include "common/report/tables.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/core/handle.h"
+#include "common/core/ownership.h"
 #include "common/watch/watchdog.h"
 
 using namespace fabricbench;

@@ -1,7 +1,5 @@
 // Libraries of providers, as they are installed on this host.
 
-#include "common/backends/verbs/provider_library.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>

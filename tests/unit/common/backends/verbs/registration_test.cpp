@@ -14,8 +14,8 @@
 #include <string>
 
 #include "common/backends/verbs/explain.h"
-#include "common/core/buffer_source.h"
 #include "common/core/error.h"
+#include "common/core/memory.h"
 #include "fake_mlx5.h"
 #include "fake_root.h"
 #include "fake_verbs_devices.h"
