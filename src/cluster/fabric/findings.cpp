@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 
 namespace fabricbench::fabric {
 namespace {

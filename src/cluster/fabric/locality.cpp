@@ -8,7 +8,6 @@
 
 #include "cluster/fabric/findings.h"
 #include "cluster/fabric/text.h"
-#include "cluster/hosts/host_folding.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cluster/fabric/findings.h"
-#include "cluster/hosts/host_folding.h"
+#include "cluster/hosts/host_list.h"
 
 namespace fabricbench::fabric {
 namespace {
