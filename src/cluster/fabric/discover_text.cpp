@@ -86,6 +86,7 @@ class DiscoverReader {
       rest_ = end == std::string_view::npos ? std::string_view() : rest_.substr(end + 1);
     }
     if (fabric_.nodes.empty()) fail("no switch and no adapter is in this text; is it ibnetdiscover's?");
+    drop_shared_names();
     return std::move(fabric_);
   }
 
@@ -98,6 +99,15 @@ class DiscoverReader {
   Value needed(std::optional<Value> value, std::string_view what) const {
     if (!value) fail(fmt::format("{} expected: '{}'", what, printable(cut_short(current_, 100))));
     return *std::move(value);
+  }
+
+  /// Switches without a manager all bear the name of their firmware: their GUID tells them apart.
+  void drop_shared_names() {
+    std::map<std::string, int> uses;
+    for (const Node& node : fabric_.nodes) ++uses[node.name];
+    for (Node& node : fabric_.nodes) {
+      if (node.kind == NodeKind::kSwitch && uses[node.name] > 1) node.name.clear();
+    }
   }
 
   void take_line(std::string_view line) {
