@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
 namespace fabricbench::fabric {
 namespace {
-
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
@@ -56,18 +55,21 @@ bool serves_the_fabric(const Node& node) {
          name.find(" ufm") != std::string::npos;
 }
 
-std::string NumberedName::with(std::int64_t other) const {
-  return fmt::format("{}{:0{}}{}", prefix, other, digits, suffix);
-}
-
-NumberedName numbered_name(const std::string& name) {
-  std::size_t end = name.size();
-  while (end > 0 && !is_digit(name[end - 1])) --end;
-  std::size_t begin = end;
-  while (begin > 0 && is_digit(name[begin - 1])) --begin;
-  NumberedName parts{name.substr(0, begin), -1, name[begin] == '0' ? end - begin : 0, name.substr(end)};
-  const auto read = std::from_chars(name.data() + begin, name.data() + end, parts.number);
-  if (begin == end || read.ec != std::errc()) return {name, -1, 0, ""};
+NumberedName numbered_name(std::string_view name) {
+  NumberedName parts;
+  for (std::size_t at = 0; at < name.size();) {
+    std::int64_t number = 0;
+    const auto read = std::from_chars(name.data() + at, name.data() + name.size(), number);
+    const std::size_t digits = static_cast<std::size_t>(read.ptr - name.data()) - at;
+    if (name[at] == '-' || digits == 0 || read.ec != std::errc()) {
+      parts.shape += name[at++];
+      continue;
+    }
+    parts.shape += '#';
+    parts.numbers.push_back(number);
+    parts.digits.push_back(name[at] == '0' ? digits : 0);
+    at += digits;
+  }
   return parts;
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fabricbench::fabric {
@@ -67,14 +67,12 @@ struct AdapterName {
 /// Whether an adapter serves the fabric itself, as aggregation nodes of switches and ports of UFM do.
 [[nodiscard]] bool serves_the_fabric(const Node& node);
 
-/// A name with its last number apart: `r1n07-ib` is `r1n`, 7 and `-ib`. Number -1: there is none.
+/// A name with its numbers apart: `r1n07-ib` is `r#n#-ib`, 1 and 7.
 struct NumberedName {
-  std::string prefix;
-  std::int64_t number = -1;
-  std::size_t digits = 0;  ///< of a number with zeros before it
-  std::string suffix;
-  [[nodiscard]] std::string with(std::int64_t other) const;
+  std::string shape;
+  std::vector<std::int64_t> numbers;
+  std::vector<std::size_t> digits;  ///< of numbers with zeros before them; else 0
 };
-[[nodiscard]] NumberedName numbered_name(const std::string& name);
+[[nodiscard]] NumberedName numbered_name(std::string_view name);
 
 }  // namespace fabricbench::fabric

@@ -34,6 +34,7 @@ Finding degraded(const Fabric& fabric, const Shape& shape, const Cable& cable, c
   finding.kind = cable.rate.lanes < usual.lanes ? FindingKind::kHalfWidth : FindingKind::kLowSpeed;
   finding.ends = {text_of(fabric, cable.a), text_of(fabric, cable.b)};
   finding.hosts = hosts_behind(fabric, shape, cable);
+  if (std::min(shape.tiers[cable.a.node], shape.tiers[cable.b.node]) == 0) finding.level = FindingLevel::kFailure;
   finding.detail = fmt::format("{}, where most of its kind have {}", text_of(cable.rate), text_of(usual));
   return finding;
 }
@@ -56,7 +57,8 @@ std::vector<Finding> subnet_manager_finding(const Fabric& fabric) {
   const bool any =
       std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const Node& node) { return node.lid != 0; });
   if (any) return {};
-  return {{FindingKind::kNoSubnetManager, true, {}, {}, "LID 0 everywhere: no subnet manager has run"}};
+  return {
+      {FindingKind::kNoSubnetManager, FindingLevel::kFailure, {}, {}, "LID 0 everywhere: no subnet manager has run"}};
 }
 
 }  // namespace
@@ -74,12 +76,15 @@ std::string_view name_of(FindingKind kind) {
   return "";
 }
 
+std::string text_of_ends(const std::vector<std::string>& ends) {
+  std::string text;
+  for (std::size_t i = 0; i < ends.size(); ++i) text += (i == 0 ? "" : i % 2 == 1 ? " <-> " : ", ") + ends[i];
+  return text;
+}
+
 std::string line_of(const Finding& finding) {
   std::string line(name_of(finding.kind));
-  for (std::size_t i = 0; i < finding.ends.size(); ++i) {
-    line += i == 0 ? ": " : i % 2 == 1 ? " <-> " : ", ";
-    line += finding.ends[i];
-  }
+  if (!finding.ends.empty()) line += ": " + text_of_ends(finding.ends);
   if (!finding.detail.empty()) line += fmt::format(" ({})", finding.detail);
   if (!finding.hosts.empty()) line += fmt::format("; behind it: {}", cluster::fold_hosts(finding.hosts));
   return line;

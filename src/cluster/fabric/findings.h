@@ -20,16 +20,25 @@ enum class FindingKind {
   kNoSubnetManager,
 };
 
-/// Real fabrics lack a cable here and there: none of this alone is a failure.
+/// Real fabrics lack a cable here and there: that alone is no failure.
+enum class FindingLevel {
+  kNote,     ///< nothing that slows a run: a host that may be off, two cables that may be swapped
+  kWarning,  ///< less bandwidth for some
+  kFailure,  ///< a host's rail at a part of its rate, which holds up every job with that host
+};
+
 struct Finding {
   FindingKind kind = FindingKind::kMissingCable;
-  bool is_note = false;            ///< nothing that slows a run: a host that may be off, two cables that may be swapped
+  FindingLevel level = FindingLevel::kWarning;
   std::vector<std::string> ends;   ///< such as `leaf01 port 3` and `node07 mlx5_2 port 1`; of two cables in pairs
   std::vector<std::string> hosts;  ///< behind it
   std::string detail;              ///< such as `3 of 4 cables`
 };
 
 [[nodiscard]] std::string_view name_of(FindingKind kind);
+
+/// Ends in pairs: `leaf01 port 3 <-> node07 mlx5_2 port 1, ...`.
+[[nodiscard]] std::string text_of_ends(const std::vector<std::string>& ends);
 
 /// One line: `missing cable: ib1 port 25 <-> ib8 port 6 (3 of 4 cables); behind it: node[01-18]`.
 [[nodiscard]] std::string line_of(const Finding& finding);

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kFewestInOrder = 8;
 /// More hosts that are missing in a row are no cable's fault.
 constexpr std::int64_t kMostMissing = 2;
+/// More possible names are no order.
+constexpr double kMostNames = 1e9;
 
 struct Place {
   std::int64_t key = 0;  // the host's number, times the devices of each host, plus the device's
@@ -24,17 +26,66 @@ struct Place {
   End leaf;
 };
 
-/// Hosts whose names differ only by their number.
+/// The order of names that differ only by their numbers: the last number counts fastest, `r1n16` comes before `r2n01`.
+class Numbering {
+ public:
+  void add(const NumberedName& name) {
+    if (low_.empty()) {
+      low_ = high_ = name.numbers;
+      digits_ = name.digits;
+    }
+    for (std::size_t i = 0; i < low_.size(); ++i) {
+      low_[i] = std::min(low_[i], name.numbers[i]);
+      high_[i] = std::max(high_[i], name.numbers[i]);
+      digits_[i] = std::max(digits_[i], name.digits[i]);
+    }
+  }
+
+  /// Of all names that could be.
+  [[nodiscard]] double size() const {
+    double size = 1;
+    for (std::size_t i = 0; i < low_.size(); ++i) size *= static_cast<double>(values(i));
+    return size;
+  }
+
+  [[nodiscard]] std::int64_t key_of(const NumberedName& name) const {
+    std::int64_t key = 0;
+    for (std::size_t i = 0; i < low_.size(); ++i) key = key * values(i) + name.numbers[i] - low_[i];
+    return key;
+  }
+
+  [[nodiscard]] std::string name_of(std::string_view shape, std::int64_t key) const {
+    std::vector<std::int64_t> numbers = low_;
+    for (std::size_t i = low_.size(); i-- > 0; key /= values(i)) numbers[i] += key % values(i);
+    std::string name;
+    std::size_t next = 0;
+    for (const char letter : shape) {
+      if (letter != '#') name += letter;
+      if (letter == '#') name += fmt::format("{:0{}}", numbers[next], digits_[next]), ++next;
+    }
+    return name;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t values(std::size_t i) const { return high_[i] - low_[i] + 1; }
+
+  std::vector<std::int64_t> low_;
+  std::vector<std::int64_t> high_;
+  std::vector<std::size_t> digits_;
+};
+
+/// Hosts whose names differ only by their numbers.
 class Family {
  public:
-  Family(const Fabric& fabric, const Shape& shape, std::vector<const HostCable*> cables)
-      : fabric_(fabric), shape_(shape), example_(numbered_name(cables.front()->host)) {
+  Family(const Fabric& fabric, const Shape& shape, std::string name, const std::vector<const HostCable*>& cables)
+      : fabric_(fabric), shape_(shape), name_(std::move(name)) {
     std::set<std::string> devices;
     for (const HostCable* cable : cables) {
       devices.insert(cable->device);
-      example_.digits = std::max(example_.digits, numbered_name(cable->host).digits);
+      numbering_.add(numbered_name(cable->host));
     }
     devices_.assign(devices.begin(), devices.end());
+    if (numbering_.size() > kMostNames) return;
     for (const HostCable* cable : cables) places_.push_back(place_of(*cable));
     std::sort(places_.begin(), places_.end(), [](const Place& one, const Place& other) { return one.key < other.key; });
   }
@@ -50,8 +101,8 @@ class Family {
  private:
   Place place_of(const HostCable& cable) const {
     const auto device = std::lower_bound(devices_.begin(), devices_.end(), cable.device) - devices_.begin();
-    return {numbered_name(cable.host).number * static_cast<std::int64_t>(devices_.size()) + device, cable.cable,
-            cable.leaf};
+    return {numbering_.key_of(numbered_name(cable.host)) * static_cast<std::int64_t>(devices_.size()) + device,
+            cable.cable, cable.leaf};
   }
 
   /// Ports from one key to the next, if three quarters of neighbours on a leaf agree.
@@ -129,7 +180,7 @@ class Family {
   }
 
   void tell_swapped(std::size_t one, std::size_t other) {
-    Finding finding{FindingKind::kSwappedCables, true, {}, {}, "by the order of names and ports"};
+    Finding finding{FindingKind::kSwappedCables, FindingLevel::kNote, {}, {}, "by the order of names and ports"};
     for (const std::size_t i : {one, other}) {
       const Cable& cable = fabric_.cables[i];
       finding.ends.insert(finding.ends.end(), {text_of(fabric_, cable.a), text_of(fabric_, cable.b)});
@@ -178,22 +229,28 @@ class Family {
   }
 
   [[nodiscard]] std::string host_of(std::int64_t key) const {
-    return example_.with(key / static_cast<std::int64_t>(devices_.size()));
+    return numbering_.name_of(name_, key / static_cast<std::int64_t>(devices_.size()));
   }
 
   void tell_missing(std::int64_t key, const Place& near, std::int64_t steps) {
     const int port = near.leaf.port + static_cast<int>(steps * step_);
     if (shape_.ports[near.leaf.node].contains(port)) return;
     const std::string& device = devices_[static_cast<std::size_t>(key % static_cast<std::int64_t>(devices_.size()))];
-    Finding finding{
-        FindingKind::kMissingCable, true, {}, {host_of(key)}, "by the order of names and ports; or the host is off"};
+    Finding finding{FindingKind::kMissingCable,
+                    FindingLevel::kNote,
+                    {},
+                    {host_of(key)},
+                    "by the order of names and ports; or the host is off"};
     finding.ends = {text_of(fabric_, {near.leaf.node, port}), host_of(key) + (device.empty() ? "" : " " + device)};
     findings_.push_back(std::move(finding));
   }
 
   void tell_absent(const Place& before, const Place& after) {
-    Finding finding{
-        FindingKind::kAbsentSwitch, false, {}, {}, "a leaf's worth of hosts is missing in the order of names"};
+    Finding finding{FindingKind::kAbsentSwitch,
+                    FindingLevel::kWarning,
+                    {},
+                    {},
+                    "a leaf's worth of hosts is missing in the order of names"};
     std::set<std::string> hosts;
     for (std::int64_t key = before.key + 1; key < after.key; ++key) hosts.insert(host_of(key));
     finding.hosts.assign(hosts.begin(), hosts.end());
@@ -204,7 +261,8 @@ class Family {
 
   const Fabric& fabric_;
   const Shape& shape_;
-  NumberedName example_;
+  std::string name_;  // with # for numbers
+  Numbering numbering_;
   std::vector<std::string> devices_;
   std::vector<Place> places_;
   std::int64_t step_ = 1;
@@ -216,15 +274,12 @@ class Family {
 }  // namespace
 
 std::vector<Finding> host_order_findings(const Fabric& fabric, const Shape& shape) {
-  std::map<std::pair<std::string, std::string>, std::vector<const HostCable*>> families;
-  for (const HostCable& cable : shape.host_cables) {
-    const NumberedName name = numbered_name(cable.host);
-    if (name.number >= 0) families[{name.prefix, name.suffix}].push_back(&cable);
-  }
+  std::map<std::string, std::vector<const HostCable*>> families;
+  for (const HostCable& cable : shape.host_cables) families[numbered_name(cable.host).shape].push_back(&cable);
   std::vector<Finding> all;
-  for (auto& [name, cables] : families) {
+  for (const auto& [name, cables] : families) {
     if (cables.size() < kFewestInOrder) continue;
-    for (Finding& finding : Family(fabric, shape, std::move(cables)).findings()) all.push_back(std::move(finding));
+    for (Finding& finding : Family(fabric, shape, name, cables).findings()) all.push_back(std::move(finding));
   }
   return all;
 }

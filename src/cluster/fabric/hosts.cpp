@@ -23,9 +23,14 @@ struct Misplaced {
 class Rails {
  public:
   Rails(const Fabric& fabric, const Shape& shape) : fabric_(fabric), shape_(shape) {
+    for (const auto& [leaf, device] : shape.rails) devices_.insert(device);
+    std::map<std::uint32_t, std::size_t> models;
     for (const HostCable& cable : shape.host_cables) {
-      if (is_of_rails(cable.device)) of_hosts_[cable.host][cable.device] = &cable;
+      if (!devices_.contains(cable.device)) continue;
+      of_hosts_[cable.host][cable.device] = &cable;
+      ++models[model_of(cable)];
     }
+    if (!models.empty()) model_ = most_common(models)->first;
   }
 
   std::vector<Finding> findings() {
@@ -39,9 +44,13 @@ class Rails {
  private:
   using Cables = std::map<std::string, const HostCable*>;
 
-  bool is_of_rails(const std::string& device) const {
-    return std::any_of(shape_.rails.begin(), shape_.rails.end(),
-                       [&](const auto& rail) { return rail.second == device; });
+  [[nodiscard]] std::uint32_t model_of(const HostCable& cable) const {
+    return fabric_.nodes[cable.adapter.node].device_id;
+  }
+
+  /// Hosts for logins and storage have one adapter or a few among those of others, often of another model.
+  [[nodiscard]] bool should_have_all(const Cables& cables) const {
+    return 2 * cables.size() >= devices_.size() && model_of(*cables.begin()->second) == model_;
   }
 
   /// The leaf of a device for most of the hosts that share other leaves with this one.
@@ -78,13 +87,18 @@ class Rails {
       const auto expected = usual_leaf(cables, device);
       if (expected && *expected != cable->leaf.node) misplaced_.push_back({cable, *expected});
     }
-    for (const auto& [leaf, device] : shape_.rails) {
+    if (!should_have_all(cables)) return;
+    for (const std::string& device : devices_) {
       if (!cables.contains(device)) lacks_[device].insert(host);
     }
   }
 
   Finding finding_on(FindingKind kind, const HostCable& cable) const {
-    return {kind, false, {text_of(fabric_, cable.adapter), text_of(fabric_, cable.leaf)}, {cable.host}, ""};
+    return {kind,
+            FindingLevel::kWarning,
+            {text_of(fabric_, cable.adapter), text_of(fabric_, cable.leaf)},
+            {cable.host},
+            ""};
   }
 
   void tell_swapped(const HostCable& one, const HostCable& other, std::string detail, bool is_note) {
@@ -93,7 +107,7 @@ class Rails {
     finding.ends.insert(finding.ends.end(), second.ends.begin(), second.ends.end());
     if (other.host != one.host) finding.hosts.push_back(other.host);
     finding.detail = std::move(detail);
-    finding.is_note = is_note;
+    if (is_note) finding.level = FindingLevel::kNote;
     findings_.push_back(std::move(finding));
   }
 
@@ -153,7 +167,7 @@ class Rails {
 
   void tell_lack(const std::string& device, std::size_t unit, const std::vector<std::string>& hosts) {
     if (hosts.size() > 1 && 2 * hosts.size() >= hosts_of_unit(unit)) {
-      Finding finding{FindingKind::kAbsentSwitch, false, {}, hosts, ""};
+      Finding finding{FindingKind::kAbsentSwitch, FindingLevel::kWarning, {}, hosts, ""};
       finding.ends = {fmt::format("a leaf of rail {}", device), fmt::format("{} of these hosts", device)};
       finding.detail = fmt::format("all of these hosts lack {}", device);
       findings_.push_back(std::move(finding));
@@ -168,7 +182,7 @@ class Rails {
     if (!leaf) return;
     const auto port = usual_port(cables);
     const bool is_free = port && !shape_.ports[*leaf].contains(*port);
-    Finding finding{FindingKind::kMissingCable, false, {}, {host}, ""};
+    Finding finding{FindingKind::kMissingCable, FindingLevel::kWarning, {}, {host}, ""};
     finding.ends = {fmt::format("{} {}", host, device),
                     is_free ? text_of(fabric_, {*leaf, *port}) : shown_name(fabric_.nodes[*leaf]) + " port unknown"};
     findings_.push_back(std::move(finding));
@@ -176,6 +190,8 @@ class Rails {
 
   const Fabric& fabric_;
   const Shape& shape_;
+  std::set<std::string> devices_;  // of rails
+  std::uint32_t model_ = 0;        // of most adapters
   std::map<std::string, Cables> of_hosts_;
   std::vector<Misplaced> misplaced_;
   std::map<std::string, std::set<std::string>> lacks_;  // hosts, by device

@@ -77,14 +77,15 @@ void find_tiers(const Fabric& fabric, Shape& shape) {
   if (leaves.size() > before) shape.tiers = tiers_above(fabric, shape, leaves);
 }
 
-bool most_hosts_have_several(const Shape& shape, const std::set<std::string>& devices) {
+/// A third is enough: of two rails in two units, half of the hosts have one if a leaf is absent.
+bool many_hosts_have_several(const Shape& shape, const std::set<std::string>& devices) {
   std::map<std::string, std::set<std::string>> of_hosts;
   for (const HostCable& cable : shape.host_cables) {
     if (devices.contains(cable.device)) of_hosts[cable.host].insert(cable.device);
   }
   const auto several =
       std::count_if(of_hosts.begin(), of_hosts.end(), [](const auto& host) { return host.second.size() > 1; });
-  return 2 * static_cast<std::size_t>(several) > of_hosts.size();
+  return 3 * static_cast<std::size_t>(several) > of_hosts.size();
 }
 
 /// Rail-aligned: hosts have several adapters, and most leaves know only one name of them.
@@ -102,7 +103,7 @@ void find_rails(Shape& shape) {
     names.insert(most->first);
   }
   shape.is_rail_aligned =
-      names.size() > 1 && 5 * shape.rails.size() >= 4 * devices.size() && most_hosts_have_several(shape, names);
+      names.size() > 1 && 5 * shape.rails.size() >= 4 * devices.size() && many_hosts_have_several(shape, names);
   if (!shape.is_rail_aligned) shape.rails.clear();
 }
 

@@ -2,6 +2,7 @@
 // the spines that share leaves.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -104,25 +105,24 @@ class Trunks {
     return found == cables_.end() ? 0 : static_cast<int>(found->second.size());
   }
 
-  /// Number of cables that siblings of both have between each other, if half of them agree.
+  /// Number of cables that siblings of both have between each other, if half of them agree or none is far off.
   std::optional<int> usual_count(Pair pair) const {
     std::vector<std::size_t> lower = siblings(pair.first, true);
     std::vector<std::size_t> upper = siblings(pair.second, false);
     lower.push_back(pair.first);
     upper.push_back(pair.second);
-    std::map<int, int> counts;
-    int all = 0;
+    std::vector<int> counts;
     for (const std::size_t low : lower) {
       for (const std::size_t high : upper) {
-        const int cables = count({low, high});
-        if (cables == 0) continue;
-        ++counts[cables];
-        ++all;
+        if (const int cables = count({low, high}); cables > 0) counts.push_back(cables);
       }
     }
     if (counts.empty()) return std::nullopt;
-    const auto most = most_common(counts);
-    return 2 * most->second >= all ? std::optional(most->first) : std::nullopt;
+    std::sort(counts.begin(), counts.end());
+    const int median = counts[counts.size() / 2];
+    const auto agree = std::count(counts.begin(), counts.end(), median);
+    const bool are_near = counts.front() >= median - 1 && counts.back() <= median + 1;
+    return are_near || 2 * static_cast<std::size_t>(agree) >= counts.size() ? std::optional(median) : std::nullopt;
   }
 
   /// Whether siblings of the one have the other, and the other way round; nothing: there are none, or they disagree.
@@ -252,9 +252,13 @@ class Trunks {
     for (std::size_t i = 1; i < used.size(); ++i) {
       if (used[i] - used[i - 1] == 2 * step && is_free(used[i - 1] + step)) return used[i - 1] + step;
     }
-    if (!used.empty() && is_free(used.back() + step)) return used.back() + step;
-    if (!used.empty() && is_free(used.front() - step)) return used.front() - step;
-    return 0;
+    if (used.empty()) return 0;
+    // Ports behind all that are used were perhaps never used.
+    const int most = shape_.ports[one].rbegin()->first;
+    for (const int port : {used.back() + step, used.front() - step}) {
+      if (port < most && is_free(port)) return port;
+    }
+    return is_free(used.back() + step) ? used.back() + step : 0;
   }
 
   std::string name(std::size_t node) const { return shown_name(fabric_.nodes[node]); }
@@ -265,7 +269,11 @@ class Trunks {
 
   Finding finding_on(FindingKind kind, std::size_t cable) const {
     const Cable& of = fabric_.cables[cable];
-    return {kind, false, {text_of(fabric_, of.a), text_of(fabric_, of.b)}, hosts_behind(fabric_, shape_, of), ""};
+    return {kind,
+            FindingLevel::kWarning,
+            {text_of(fabric_, of.a), text_of(fabric_, of.b)},
+            hosts_behind(fabric_, shape_, of),
+            ""};
   }
 
   void tell_swapped(std::size_t one, std::size_t other, bool is_note) {
@@ -274,7 +282,7 @@ class Trunks {
     }
     Finding finding = finding_on(FindingKind::kSwappedCables, one);
     const Finding second = finding_on(FindingKind::kSwappedCables, other);
-    finding.is_note = is_note;
+    if (is_note) finding.level = FindingLevel::kNote;
     finding.ends.insert(finding.ends.end(), second.ends.begin(), second.ends.end());
     std::set<std::string> hosts(finding.hosts.begin(), finding.hosts.end());
     hosts.insert(second.hosts.begin(), second.hosts.end());
@@ -288,7 +296,7 @@ class Trunks {
       const End low{lack.pair.first, free_port(lack.pair.first, lack.pair.second, true)};
       const End high{lack.pair.second, free_port(lack.pair.second, lack.pair.first, false)};
       told_.insert({low, high});
-      Finding finding{FindingKind::kMissingCable, false, {}, {}, ""};
+      Finding finding{FindingKind::kMissingCable, FindingLevel::kWarning, {}, {}, ""};
       finding.ends = {end_text(low.node, low.port), end_text(high.node, high.port)};
       finding.hosts = hosts_behind(fabric_, shape_, {low, high, {}});
       finding.detail = fmt::format("{} of {} cables", count(lack.pair), lack.expected);
@@ -353,26 +361,51 @@ class Trunks {
     if (groups.size() > 2) tell_smaller(groups);
   }
 
-  /// The one pod that lacks the last leaf of all others. It may have been built so.
+  /// The one pod that lacks a leaf of all others. It may have been built so, as the last one often is.
   void tell_smaller(const std::vector<std::vector<std::size_t>>& pods) {
-    std::map<int, std::vector<const std::vector<std::size_t>*>> by_last;
-    std::map<int, std::size_t> leaves_by_last;
-    for (const auto& pod : pods) {
-      const auto usual = usual_ports(pod, false);
-      int last = 0;
-      for (const auto& [port, leaf] : usual) last = leaf == kSomethingElse ? last : port;
-      by_last[last].push_back(&pod);
-      leaves_by_last[last] = std::max(leaves_by_last[last], down_.at(pod.front()).size());
-    }
-    if (by_last.size() != 2 || by_last.begin()->second.size() != 1) return;
-    const int smaller = by_last.begin()->first;
-    const int usual = by_last.rbegin()->first;
-    if (leaves_by_last[smaller] + 1 != leaves_by_last[usual]) return;
-    const auto& pod = *by_last.begin()->second.front();
-    const std::size_t last = usual_ports(pod, false).at(smaller);
-    tell_absent(pod, {smaller + 1, usual}, last, kSomethingElse);
-    findings_.back().is_note = true;
+    std::map<std::set<int>, std::vector<const std::vector<std::size_t>*>> by_ports;
+    for (const auto& pod : pods) by_ports[ports_of(pod)].push_back(&pod);
+    if (by_ports.size() != 2) return;
+    const auto few = std::min_element(by_ports.begin(), by_ports.end(), [](const auto& one, const auto& other) {
+      return one.second.size() < other.second.size();
+    });
+    const std::vector<std::size_t>& pod = *few->second.front();
+    const auto usual = few == by_ports.begin() ? std::next(few) : by_ports.begin();
+    std::set<int> ports;
+    std::set_difference(usual->first.begin(), usual->first.end(), few->first.begin(), few->first.end(),
+                        std::inserter(ports, ports.end()));
+    const bool has_more = few->first.size() + ports.size() > usual->first.size();
+    if (few->second.size() != 1 || has_more || last_leaf(pod) == last_leaf_of_all()) return;
+    if (down_.at(pod.front()).size() + 1 != down_.at(usual->second.front()->front()).size()) return;
+    tell_absent(pod, ports, last_leaf(pod), kSomethingElse);
+    findings_.back().level = FindingLevel::kNote;
     findings_.back().detail = "all other pods have it";
+  }
+
+  /// Those that lead down from any of a group.
+  std::set<int> ports_of(const std::vector<std::size_t>& group) const {
+    std::set<int> ports;
+    for (const std::size_t one : group) {
+      for (const auto& [port, cable] : shape_.ports[one]) {
+        if (down_.at(one).contains(fabric_.cables[cable].other(one).node)) ports.insert(port);
+      }
+    }
+    return ports;
+  }
+
+  bool is_before(std::size_t one, std::size_t other) const { return cluster::comes_before(name(one), name(other)); }
+
+  std::size_t last_leaf(const std::vector<std::size_t>& pod) const {
+    const auto& leaves = down_.at(pod.front());
+    return *std::max_element(leaves.begin(), leaves.end(), [&](auto one, auto other) { return is_before(one, other); });
+  }
+
+  std::size_t last_leaf_of_all() const {
+    std::size_t last = up_.begin()->first;
+    for (const auto& [one, uppers] : up_) {
+      if (shape_.tiers[one] == 1 && (shape_.tiers[last] != 1 || is_before(last, one))) last = one;
+    }
+    return last;
   }
 
   /// The switches that the ports of a group lead to, where most of it agrees and the port is used at all.
@@ -399,27 +432,43 @@ class Trunks {
     if (uses.size() < 2) return;
     const int width = uses.begin()->second;
     if (std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return use.second != width; })) return;
+    // Free ports by what they are between: all in one place, or one of each row of ports.
+    std::map<Pair, std::pair<int, std::set<int>>> gaps;
     int last = 0;
     std::size_t before = kSomethingElse;
     for (const auto& [port, target] : usual) {
       const bool is_between = before != kSomethingElse || (last == 0 && is_second(target));
-      const bool fits = port - last - 1 == width && target != kSomethingElse && target != before;
-      if (is_between && fits) tell_absent(group, {last + 1, port - 1}, before, target);
+      if (port > last + 1 && is_between && target != kSomethingElse && target != before) {
+        auto& [count, ports] = gaps[{before, target}];
+        ++count;
+        for (int free = last + 1; free < port; ++free) ports.insert(free);
+      }
       last = port;
       before = target;
     }
+    for (const auto& [between, gap] : gaps) {
+      const bool fits = gap.first == 1 || gap.first == width;
+      if (fits && static_cast<int>(gap.second.size()) == width) {
+        tell_absent(group, gap.second, between.first, between.second);
+      }
+    }
   }
 
-  bool is_second(std::size_t node) const { return node != kSomethingElse && numbered_name(name(node)).number == 2; }
+  bool is_second(std::size_t node) const {
+    if (node == kSomethingElse) return false;
+    const std::vector<std::int64_t> numbers = numbered_name(name(node)).numbers;
+    return !numbers.empty() && numbers.back() == 2;
+  }
 
-  void tell_absent(const std::vector<std::size_t>& group, std::pair<int, int> ports, std::size_t before,
+  void tell_absent(const std::vector<std::size_t>& group, const std::set<int>& ports, std::size_t before,
                    std::size_t after) {
-    Finding finding{FindingKind::kAbsentSwitch, false, {}, {}, ""};
+    Finding finding{FindingKind::kAbsentSwitch, FindingLevel::kWarning, {}, {}, ""};
     std::vector<std::string> names;
     for (const std::size_t one : group) names.push_back(name(one));
     std::sort(names.begin(), names.end());
-    const std::string of = ports.first == ports.second ? fmt::format("port {}", ports.first)
-                                                       : fmt::format("ports {}-{}", ports.first, ports.second);
+    const bool is_range = ports.size() > 1 && *ports.rbegin() - *ports.begin() + 1 == static_cast<int>(ports.size());
+    const std::string of = is_range ? fmt::format("ports {}-{}", *ports.begin(), *ports.rbegin())
+                                    : fmt::format("port{} {}", ports.size() > 1 ? "s" : "", fmt::join(ports, ","));
     finding.ends = {after == kSomethingElse    ? fmt::format("a switch after {}", name(before))
                     : before == kSomethingElse ? fmt::format("a switch before {}", name(after))
                                                : fmt::format("a switch between {} and {}", name(before), name(after)),

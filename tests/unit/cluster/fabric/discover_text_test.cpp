@@ -115,9 +115,10 @@ TEST(Nodes, NamesOfHostsAndDevices) {
   EXPECT_EQ(name("stage114 mlx4_0").device, "mlx4_0");
   EXPECT_EQ(name("Hca0").host, "Hca0");
   EXPECT_EQ(name("MT25408 ConnectX Mellanox Technologies").device, "");
-  EXPECT_EQ(numbered_name("r1n07-ib").number, 7);
-  EXPECT_EQ(numbered_name("r1n07-ib").with(8), "r1n08-ib");
-  EXPECT_EQ(numbered_name("login").number, -1);
+  EXPECT_EQ(numbered_name("r1n07-ib").shape, "r#n#-ib");
+  EXPECT_EQ(numbered_name("r1n07-ib").numbers, (std::vector<std::int64_t>{1, 7}));
+  EXPECT_EQ(numbered_name("n-5").shape, "n-#");
+  EXPECT_EQ(numbered_name("login").numbers, std::vector<std::int64_t>());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void judge_fabric(const std::string& text, const std::string& path) {
              fabric.cables.size(), shape.count_of_tier(1), shape.count_of_tier(2), shape.count_of_tier(3),
              shape.is_rail_aligned ? "rail-aligned" : "no rails");
   for (const Finding& finding : findings_of(fabric, shape)) {
-    fmt::print("{}{}\n", finding.is_note ? "note: " : "warn: ", line_of(finding));
+    fmt::print("{}{}\n", finding.level == FindingLevel::kNote ? "note: " : "warn: ", line_of(finding));
   }
 }
 

@@ -81,7 +81,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/preflight",
      {"common/core", "common/host", "common/host/checks", "common/options", "common/record", "common/report",
       "common/mpi", "common/ranks", "common/watch", "common/engine", "common/programs", "common/backends/sockets",
-      "cluster/hosts", "cluster/launch"}},
+      "cluster/fabric", "cluster/hosts", "cluster/launch"}},
     {"cluster/import", {"common/core", "cluster/pairs"}},
     {"cluster/launch", {"common/core", "common/host", "common/record"}},
     {"cluster/run",
@@ -89,7 +89,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/command",
      {"common/core", "common/host", "common/host/checks", "common/options", "common/record", "common/report",
       "cluster/pairs", "cluster/pairs/attribution", "cluster/run", "cluster/import", "cluster/preflight",
-      "cluster/launch", "cluster/pairs/planning", "cluster/hosts", "cluster/pairs/report"}},
+      "cluster/launch", "cluster/pairs/planning", "cluster/fabric", "cluster/hosts", "cluster/pairs/report"}},
     {"cluster/acceptance",
      {"common/core", "common/host", "common/options", "common/record", "common/report", "cluster/pairs",
       "cluster/pairs/attribution", "cluster/run", "cluster/launch", "cluster/hosts", "cluster/command"}}};
