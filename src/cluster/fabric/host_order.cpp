@@ -41,6 +41,24 @@ class Numbering {
     }
   }
 
+  /// Makes room for a name before the first one, which may be missing, where only one number counts.
+  void extend() {
+    const std::size_t first = first_counting();
+    const bool only =
+        first < low_.size() && std::equal(low_.begin() + static_cast<std::ptrdiff_t>(first) + 1, low_.end(),
+                                          high_.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+    if (only && low_[first] > 0) --low_[first];
+  }
+
+  /// Names from 1 on before that of a key.
+  [[nodiscard]] std::int64_t before(std::int64_t key) const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < low_.size(); ++i) {
+      count = count * values(i) + (values(i) > 1 ? low_[i] - 1 : 0);
+    }
+    return count + key;
+  }
+
   /// Of all names that could be.
   [[nodiscard]] double size() const {
     double size = 1;
@@ -56,7 +74,13 @@ class Numbering {
 
   [[nodiscard]] std::string name_of(std::string_view shape, std::int64_t key) const {
     std::vector<std::int64_t> numbers = low_;
-    for (std::size_t i = low_.size(); i-- > 0; key /= values(i)) numbers[i] += key % values(i);
+    for (std::size_t i = low_.size(); i-- > 0 && key != 0;) {
+      if (values(i) == 1) continue;
+      const bool is_first = i == first_counting();
+      const std::int64_t below = key < 0 ? (key + 1) / values(i) - 1 : key / values(i);  // rounded down
+      numbers[i] += is_first ? key : key - below * values(i);
+      key = is_first ? 0 : below;
+    }
     std::string name;
     std::size_t next = 0;
     for (const char letter : shape) {
@@ -67,6 +91,11 @@ class Numbering {
   }
 
  private:
+  /// The place of the first number that is not the same everywhere.
+  [[nodiscard]] std::size_t first_counting() const {
+    return static_cast<std::size_t>(std::mismatch(low_.begin(), low_.end(), high_.begin()).first - low_.begin());
+  }
+
   [[nodiscard]] std::int64_t values(std::size_t i) const { return high_[i] - low_[i] + 1; }
 
   std::vector<std::int64_t> low_;
@@ -84,6 +113,7 @@ class Family {
       devices.insert(cable->device);
       numbering_.add(numbered_name(cable->host));
     }
+    numbering_.extend();
     devices_.assign(devices.begin(), devices.end());
     if (numbering_.size() > kMostNames) return;
     for (const HostCable* cable : cables) places_.push_back(place_of(*cable));
@@ -205,12 +235,34 @@ class Family {
     learn_bounds();
     const Place& first = places_.front();
     if (first.leaf.port - first_port_ == step_ && first.key > 0) tell_missing(first.key - 1, first, -1);
+    if (first.leaf.port == first_port_ && lacks_first_leaf(first)) tell_absent_before(first);
     for (std::size_t i = 1; i < places_.size(); ++i) {
       const Place& before = places_[i - 1];
       const std::int64_t gap = places_[i].key - before.key - 1;
       if (gap == 0) continue;
       follows(i) ? tell_within(before, gap) : tell_between(before, places_[i], gap);
     }
+  }
+
+  [[nodiscard]] std::int64_t hosts_of_a_leaf() const { return (last_port_ - first_port_) / step_ + 1; }
+
+  /// Names begin a leaf's worth after the first one, and a switch above has its first port free.
+  [[nodiscard]] bool lacks_first_leaf(const Place& first) const {
+    if (devices_.size() > 1 || leaves() < 2 || numbering_.before(first.key) != hosts_of_a_leaf()) return false;
+    for (const auto& [port, cable] : shape_.ports[first.leaf.node]) {
+      const std::size_t above = fabric_.cables[cable].other(first.leaf.node).node;
+      if (shape_.tiers[above] == 2 && !shape_.ports[above].contains(1)) return true;
+    }
+    return false;
+  }
+
+  void tell_absent_before(const Place& first) {
+    findings_.push_back({FindingKind::kAbsentSwitch,
+                         FindingLevel::kNote,
+                         {fmt::format("a leaf before {}", shown_name(fabric_.nodes[first.leaf.node]))},
+                         {},
+                         "names of hosts begin a leaf's worth late, and ports above are free"});
+    for (std::int64_t i = hosts_of_a_leaf(); i > 0; --i) findings_.back().hosts.push_back(host_of(first.key - i));
   }
 
   void tell_within(const Place& before, std::int64_t gap) {
@@ -221,8 +273,7 @@ class Family {
   void tell_between(const Place& before, const Place& after, std::int64_t gap) {
     const std::int64_t at_end = (last_port_ - before.leaf.port) / step_;
     const std::int64_t at_begin = (after.leaf.port - first_port_) / step_;
-    const std::int64_t of_a_leaf = (last_port_ - first_port_) / step_ + 1;
-    if (at_end == 0 && at_begin == 0 && gap % of_a_leaf == 0 && leaves() > 2) return tell_absent(before, after);
+    if (at_end == 0 && at_begin == 0 && gap % hosts_of_a_leaf() == 0 && leaves() > 2) return tell_absent(before, after);
     if (at_end < 0 || at_begin < 0 || at_end + at_begin != gap || gap > kMostMissing) return;
     for (std::int64_t i = 1; i <= at_end; ++i) tell_missing(before.key + i, before, i);
     for (std::int64_t i = 1; i <= at_begin; ++i) tell_missing(after.key - i, after, -i);

@@ -20,8 +20,6 @@ namespace {
 using fabric::FindingKind;
 using host::CheckLevel;
 
-constexpr const char* kRest = "the rest of the fabric";
-
 /// The words for a kind of finding.
 struct Meaning {
   FindingKind kind;
@@ -49,8 +47,8 @@ constexpr std::array kMeanings = {
     Meaning{FindingKind::kLowSpeed, "fabric_rates", "the speed of its kind",
             "everything that crosses this cable is slower",
             "replace the cable, and look for a speed that was set by hand; mlxlink -m -c, ibportstate"},
-    Meaning{FindingKind::kNoSubnetManager, "subnet_manager", "LIDs", "no port becomes active: jobs end or hang",
-            "start opensm, or the subnet manager of a switch; sminfo"}};
+    Meaning{FindingKind::kNoSubnetManager, "subnet_manager", "a LID for each port",
+            "no port becomes active: jobs end or hang", "start opensm, or the subnet manager of a switch; sminfo"}};
 
 PreflightFinding finding_of(const fabric::Finding& found, const Meaning& meaning) {
   PreflightFinding finding;
@@ -62,7 +60,7 @@ PreflightFinding finding_of(const fabric::Finding& found, const Meaning& meaning
   finding.what.measured = std::string(name_of(found.kind));
   if (!found.detail.empty()) finding.what.measured += fmt::format(" ({})", found.detail);
   finding.what.expected = meaning.expected;
-  finding.what.expected_by = kRest;
+  finding.what.expected_by = found.ends.empty() ? "" : "the rest of the fabric";
   finding.what.consequence = meaning.consequence;
   finding.what.next = meaning.next;
   return finding;
@@ -118,7 +116,8 @@ const std::vector<host::Check>& fabric_checks() {
 
 void add_cables(const FabricView& view, Overview& overview) {
   std::map<std::string, std::vector<PreflightFinding>> found;
-  for (const fabric::Finding& each : findings_of(view.fabric, view.shape)) {
+  for (fabric::Finding& each : findings_of(view.fabric, view.shape)) {
+    if (each.kind == FindingKind::kNoSubnetManager) each.hosts = view.hosts;
     const auto meaning =
         std::find_if(kMeanings.begin(), kMeanings.end(), [&](const Meaning& one) { return one.kind == each.kind; });
     found[meaning->check].push_back(finding_of(each, *meaning));
