@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/fabric/text.h"
+#include "cluster/fabric/fabric.h"
+#include "cluster/import/text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::fabric {
 namespace {
+
+using cluster::trimmed;
 
 struct KnownCounter {
   std::string_view name;
@@ -57,22 +60,17 @@ std::string_view behind(std::string_view text, std::string_view mark) {
 
 class CounterReader {
  public:
-  CounterReader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
+  CounterReader(std::string_view text, std::string_view file) : lines_(text), file_(file) {}
 
   std::vector<PortCounters> read() {
-    while (!rest_.empty()) {
-      ++line_;
-      const std::size_t end = rest_.find('\n');
-      take(trimmed(rest_.substr(0, end)));
-      rest_ = end == std::string_view::npos ? std::string_view() : rest_.substr(end + 1);
-    }
+    while (lines_.next()) take(trimmed(lines_.line()));
     return std::move(ports_);
   }
 
  private:
-  [[noreturn]] void fail(std::string_view what, std::string_view line) const {
-    throw Error(ExitStatus::kFailure,
-                fmt::format("{}:{}: {}: '{}'", file_, line_, what, printable(cut_short(line, 100))));
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error(ExitStatus::kFailure, fmt::format("{}:{}: {}: '{}'", file_, lines_.number(), what,
+                                                  printable(cut_short(trimmed(lines_.line()), 100))));
   }
 
   void take(std::string_view line) {
@@ -88,7 +86,7 @@ class CounterReader {
   void take_node(std::string_view line) {
     const std::size_t begin = line.find('"');
     const std::size_t end = line.rfind('"');
-    if (begin == end) fail("the name of a node in quotes expected", line);
+    if (begin == end) fail("the name of a node in quotes expected");
     node_ = std::string(trimmed(line.substr(begin + 1, end - begin - 1)));
   }
 
@@ -98,12 +96,12 @@ class CounterReader {
     if (port.starts_with("ALL")) return;
     const auto guid = number_at<std::uint64_t>(behind(line, "GUID "), 16);
     const auto number = number_at<int>(port);
-    if (!guid || !number) fail("a GUID and a port expected", line);
+    if (!guid || !number) fail("a GUID and a port expected");
     ports_.push_back({node_, *guid, *number, {}});
     for (std::string_view rest = line; rest.find('[') != std::string_view::npos;) {
       rest = behind(rest, "[");
       const auto value = number_at<std::uint64_t>(behind(rest, "=="));
-      if (!value) fail("a counter such as [SymbolErrorCounter == 1] expected", line);
+      if (!value) fail("a counter such as [SymbolErrorCounter == 1] expected");
       ports_.back().values[std::string(trimmed(rest.substr(0, rest.find("=="))))] = *value;
     }
   }
@@ -112,7 +110,7 @@ class CounterReader {
   void take_lid(std::string_view line) {
     const auto lid = number_at<int>(behind(line, "Lid "));
     const auto port = number_at<int>(behind(line, " port "));
-    if (!lid || !port) fail("a LID and a port expected", line);
+    if (!lid || !port) fail("a LID and a port expected");
     constexpr int kAllPorts = 255;
     is_sum_ = *port == kAllPorts;
     if (!is_sum_) ports_.push_back({fmt::format("lid {}", *lid), 0, *port, {}});
@@ -122,18 +120,17 @@ class CounterReader {
   void take_dotted(std::string_view line) {
     const std::size_t colon = line.find(':');
     const std::size_t value = colon == std::string_view::npos ? colon : line.find_first_not_of(". :", colon);
-    if (value == std::string_view::npos) fail("a counter expected; is this ibqueryerrors' or perfquery's text?", line);
+    if (value == std::string_view::npos) fail("a counter expected; is this ibqueryerrors' or perfquery's text?");
     if (is_sum_) return;
-    if (ports_.empty()) fail("a counter stands before the first port", line);
+    if (ports_.empty()) fail("a counter stands before the first port");
     const bool is_hex = line.substr(value).starts_with("0x");
     const auto number = number_at<std::uint64_t>(line.substr(value), is_hex ? 16 : 10);
-    if (!number) fail("a number expected", line);
+    if (!number) fail("a number expected");
     ports_.back().values[std::string(line.substr(0, colon))] = *number;
   }
 
-  std::string_view rest_;
+  cluster::TextLines lines_;
   std::string_view file_;
-  int line_ = 0;
   bool is_sum_ = false;
   std::string node_;
   std::vector<PortCounters> ports_;

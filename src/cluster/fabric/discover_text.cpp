@@ -7,12 +7,16 @@
 
 #include <fmt/format.h>
 
-#include "cluster/fabric/text.h"
+#include "cluster/import/text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::fabric {
 namespace {
+
+using cluster::trimmed;
+
+constexpr std::string_view kBlanks = " \t\r";
 
 /// Takes what a line begins with, piece by piece.
 class Scanner {
@@ -76,15 +80,10 @@ std::optional<NodeKind> kind_in(std::string_view word) {
 
 class DiscoverReader {
  public:
-  DiscoverReader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
+  DiscoverReader(std::string_view text, std::string_view file) : lines_(text), file_(file) {}
 
   Fabric read() {
-    while (!rest_.empty()) {
-      ++line_;
-      const std::size_t end = rest_.find('\n');
-      take_line(trimmed(rest_.substr(0, end)));
-      rest_ = end == std::string_view::npos ? std::string_view() : rest_.substr(end + 1);
-    }
+    while (lines_.next()) take_line(trimmed(lines_.line()));
     if (fabric_.nodes.empty()) fail("no switch and no adapter is in this text; is it ibnetdiscover's?");
     drop_shared_names();
     return std::move(fabric_);
@@ -92,12 +91,16 @@ class DiscoverReader {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error(ExitStatus::kFailure, fmt::format("{}:{}: {}", file_, line_, what));
+    throw Error(ExitStatus::kFailure, fmt::format("{}:{}: {}", file_, lines_.number(), what));
+  }
+
+  [[noreturn]] void expect(std::string_view what) const {
+    fail(fmt::format("{} expected: '{}'", what, printable(cut_short(trimmed(lines_.line()), 100))));
   }
 
   template <typename Value>
   Value needed(std::optional<Value> value, std::string_view what) const {
-    if (!value) fail(fmt::format("{} expected: '{}'", what, printable(cut_short(current_, 100))));
+    if (!value) expect(what);
     return *std::move(value);
   }
 
@@ -111,7 +114,6 @@ class DiscoverReader {
   }
 
   void take_line(std::string_view line) {
-    current_ = line;
     if (line.empty() || line.front() == '#' || line.starts_with("Chassis ") || line.starts_with("Non-Chassis")) return;
     if (line.front() == '[') return take_port(line);
     Scanner scanner(line);
@@ -141,7 +143,7 @@ class DiscoverReader {
 
   /// `"S-f4521403001165a0"`, new or known.
   std::size_t take_identity(Scanner& scanner) {
-    if (!scanner.take("\"")) fail(fmt::format("a quoted node expected: '{}'", printable(cut_short(current_, 100))));
+    if (!scanner.take("\"")) expect("a quoted node");
     const NodeKind kind = needed(kind_in(needed(scanner.until("-"), "a node")), "a node of kind S, H or R");
     return node_of(needed(number_in<std::uint64_t>(needed(scanner.until("\""), "a node"), 16), "a GUID"), kind);
   }
@@ -167,11 +169,6 @@ class DiscoverReader {
     return text.substr(end + 1);
   }
 
-  static int port_in(Scanner& scanner, std::optional<std::string_view>& text) {
-    text = scanner.take("[") ? scanner.until("]") : std::nullopt;
-    return text ? number_in<int>(*text).value_or(-1) : -1;
-  }
-
   /// The GUID of a port and the number on a chassis, which nobody needs.
   static void skip_details(Scanner& scanner) {
     while (scanner.take("(") ? scanner.until(")").has_value() : scanner.take("[ext") && scanner.until("]")) {
@@ -192,10 +189,8 @@ class DiscoverReader {
   }
 
   int port_number(Scanner& scanner) const {
-    std::optional<std::string_view> text;
-    const int port = port_in(scanner, text);
-    if (port < 0) fail(fmt::format("a port number in brackets expected: '{}'", printable(cut_short(current_, 100))));
-    return port;
+    const auto text = scanner.take("[") ? scanner.until("]") : std::nullopt;
+    return needed(text ? number_in<int>(*text) : std::nullopt, "a port number in brackets");
   }
 
   Rate rate_behind(std::string_view text) const {
@@ -253,10 +248,8 @@ class DiscoverReader {
     fabric_.cables.push_back({own, other, std::move(rate)});
   }
 
-  std::string_view rest_;
+  cluster::TextLines lines_;
   std::string_view file_;
-  std::string_view current_;
-  int line_ = 0;
   Fabric fabric_;
   std::map<std::pair<std::uint64_t, int>, std::size_t> places_;
   std::map<End, End> peers_;

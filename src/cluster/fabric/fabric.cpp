@@ -1,23 +1,13 @@
 #include "cluster/fabric/fabric.h"
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "cluster/import/text.h"
+
 namespace fabricbench::fabric {
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  return text;
-}
-
-}  // namespace
-
 double lane_speed(const std::string& speed) {
   // InfiniBand Architecture Specification, volume 2: signalling rates; FDR10 is 40GbE's coding at 10.3125 Gb/s.
   static const std::map<std::string, double> kSpeeds = {{"SDR", 2.5},       {"DDR", 5},     {"QDR", 10},
@@ -50,7 +40,7 @@ std::string shown_name(const Node& node) {
 }
 
 bool serves_the_fabric(const Node& node) {
-  const std::string name = lower(node.name);
+  const std::string name = cluster::lower(node.name);
   return name.find("aggregation node") != std::string::npos || name.starts_with("ufm") ||
          name.find(" ufm") != std::string::npos;
 }

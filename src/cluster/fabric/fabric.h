@@ -2,10 +2,14 @@
 // library that it came from.
 #pragma once
 
+#include <charconv>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace fabricbench::fabric {
@@ -66,6 +70,15 @@ struct AdapterName {
 
 /// Whether an adapter serves the fabric itself, as aggregation nodes of switches and ports of UFM do.
 [[nodiscard]] bool serves_the_fabric(const Node& node);
+
+/// The number that a text begins with; `0x` may stand before one of base 16.
+template <typename Number>
+[[nodiscard]] std::optional<Number> number_at(std::string_view text, int base = 10) {
+  if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
+  Number number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
 
 /// A name with its numbers apart: `r1n07-ib` is `r#n#-ib`, 1 and 7.
 struct NumberedName {

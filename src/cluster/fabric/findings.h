@@ -52,6 +52,10 @@ struct Finding {
 [[nodiscard]] std::vector<Finding> trunk_findings(const Fabric& fabric, const Shape& shape);
 /// Cables of hosts: missing, exchanged, or on another rail's leaf; and leaves that hosts lack.
 [[nodiscard]] std::vector<Finding> host_findings(const Fabric& fabric, const Shape& shape);
+/// Hosts that were cabled in the order of their names, on leaf after leaf and port after port, as most are: a cable
+/// that breaks the order was exchanged, and a gap in both names and ports is a missing cable. Nothing is said without
+/// order.
+[[nodiscard]] std::vector<Finding> host_order_findings(const Fabric& fabric, const Shape& shape);
 /// Cables with fewer lanes or less speed than their kind. Kinds: hosts by their adapter, trunks by the two tiers.
 [[nodiscard]] std::vector<Finding> rate_findings(const Fabric& fabric, const Shape& shape);
 

@@ -1,4 +1,4 @@
-#include "cluster/fabric/host_order.h"
+#include "cluster/fabric/findings.h"
 
 #include <algorithm>
 #include <cstdint>

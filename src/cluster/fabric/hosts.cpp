@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "cluster/fabric/findings.h"
-#include "cluster/fabric/host_order.h"
 
 namespace fabricbench::fabric {
 namespace {

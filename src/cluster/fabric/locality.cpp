@@ -1,47 +1,36 @@
 #include "cluster/fabric/locality.h"
 
 #include <algorithm>
-#include <cctype>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "cluster/fabric/findings.h"
-#include "cluster/fabric/text.h"
 #include "cluster/hosts/host_list.h"
+#include "cluster/import/text.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
 
 namespace fabricbench::fabric {
 namespace {
 
-bool are_equal(std::string_view word, std::string_view key) {  // Slurm's keys know no case
-  return std::equal(word.begin(), word.end(), key.begin(), key.end(),
-                    [](unsigned char one, unsigned char other) { return std::tolower(one) == std::tolower(other); });
-}
-
-/// The value of `key=` in a line, which ends at a blank outside of brackets; nothing there: empty.
+/// The value of `key=` in a line, in which words have no blanks; nothing there: empty. Slurm's keys know no case.
 std::string_view value_of(std::string_view line, std::string_view key) {
-  while (!line.empty()) {
-    const std::size_t begin = line.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return {};
-    line.remove_prefix(begin);
-    const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  for (const std::string_view word : cluster::words_of(line)) {
     const std::size_t equals = word.find('=');
-    if (equals != std::string_view::npos && are_equal(word.substr(0, equals), key)) return word.substr(equals + 1);
-    line.remove_prefix(word.size());
+    if (equals != std::string_view::npos && cluster::lower(word.substr(0, equals)) == key)
+      return word.substr(equals + 1);
   }
   return {};
 }
 
 void take_switch(std::string_view line, const std::string& where, Locality& locality) {
-  const std::string_view name = value_of(line, "SwitchName");
-  if (trimmed(line).empty()) return;
+  const std::string_view name = value_of(line, "switchname");
+  if (cluster::trimmed(line).empty()) return;
   if (name.empty()) {
     throw Error(ExitStatus::kFailure,
                 fmt::format("{}: SwitchName= expected: '{}'", where, printable(cut_short(line, 100))));
   }
-  const std::string_view nodes = value_of(line, "Nodes");
+  const std::string_view nodes = value_of(line, "nodes");
   if (nodes.empty()) return;
   cluster::HostList hosts;
   try {
@@ -75,17 +64,13 @@ std::string one_word(std::string text) {
 Locality read_slurm_topology(std::string_view text, std::string_view file) {
   Locality locality;
   std::string line;
-  std::size_t number = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view part = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-    ++number;
-    part = part.substr(0, part.find('#'));
+  cluster::TextLines lines(text);
+  while (lines.next()) {
+    const std::string_view part = lines.line().substr(0, lines.line().find('#'));
     const bool continues = part.ends_with('\\');
     line += part.substr(0, part.size() - (continues ? 1 : 0));
-    if (continues && !text.empty()) continue;
-    take_switch(line, fmt::format("{}:{}", file, number), locality);
+    if (continues && lines.is_whole()) continue;
+    take_switch(line, fmt::format("{}:{}", file, lines.number()), locality);
     line.clear();
   }
   if (locality.empty()) {
@@ -112,15 +97,6 @@ std::string text_of(const Locality& locality) {
   std::string text;
   for (const std::string& host : hosts) text += fmt::format("{} {}\n", one_word(host), one_word(locality.at(host)));
   return text;
-}
-
-Spread spread_of(const Locality& locality, const std::vector<std::string>& hosts) {
-  Spread spread;
-  for (const std::string& host : hosts) {
-    const auto found = locality.find(host);
-    found == locality.end() ? spread.unknown.push_back(host) : static_cast<void>(++spread.leaves[found->second]);
-  }
-  return spread;
 }
 
 }  // namespace fabricbench::fabric

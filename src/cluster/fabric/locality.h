@@ -4,8 +4,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cluster/fabric/fabric.h"
 #include "cluster/fabric/shape.h"
@@ -25,12 +23,5 @@ using Locality = std::map<std::string, std::string>;
 
 /// Lines `HOST LEAF`, as --locality reads them: hosts in natural order, blanks and `#` in names of leaves replaced.
 [[nodiscard]] std::string text_of(const Locality& locality);
-
-/// How hosts are spread: their number on each leaf, and those that have none.
-struct Spread {
-  std::map<std::string, std::size_t> leaves;
-  std::vector<std::string> unknown;
-};
-[[nodiscard]] Spread spread_of(const Locality& locality, const std::vector<std::string>& hosts);
 
 }  // namespace fabricbench::fabric

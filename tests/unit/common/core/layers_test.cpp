@@ -72,7 +72,7 @@ const std::map<std::string, Names> kMayInclude = {
     {"cluster/pairs/attribution", {"common/core", "cluster/pairs", "cluster/hosts", "cluster/pairs/structure"}},
     {"cluster/pairs/planning", {"common/core", "cluster/pairs", "cluster/pairs/structure"}},
     {"cluster/hosts", {"common/core"}},
-    {"cluster/fabric", {"common/core", "cluster/hosts"}},
+    {"cluster/fabric", {"common/core", "cluster/hosts", "cluster/import"}},
     {"cluster/pairs/report", {"common/core", "cluster/pairs", "cluster/hosts", "cluster/pairs/structure"}},
     {"cluster/sweep",
      {"common/core", "common/options", "common/record", "common/report", "common/mpi", "common/ranks", "common/watch",
