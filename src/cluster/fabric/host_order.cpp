@@ -225,10 +225,10 @@ class Family {
     std::map<int, std::size_t> lasts;
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (i == 0 || !follows(i)) ++firsts[places_[i].leaf.port];
-      if (i + 1 == places_.size() || !follows(i + 1)) ++lasts[places_[i].leaf.port];
+      if (i + 1 == places_.size() || !follows(i + 1)) ++lasts[-places_[i].leaf.port];
     }
     first_port_ = most_common(firsts)->first;
-    last_port_ = most_common(lasts)->first;
+    last_port_ = -most_common(lasts)->first;  // of equals the largest: the last leaf may not be full
   }
 
   void tell_missing() {

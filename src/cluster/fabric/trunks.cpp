@@ -68,7 +68,9 @@ class Trunks {
       std::map<std::size_t, std::size_t> alike;
       for (const auto& [other, count] : shared) {
         if (other == one || shape_.tiers[other] != shape_.tiers[one]) continue;
-        if (2 * count >= std::max(its.size(), side.at(other).size())) alike[other] = ports_alike(one, other, its);
+        const std::size_t all = std::max(its.size(), side.at(other).size());
+        if (2 * count == all && are_of_two_rails(one, other)) continue;
+        if (2 * count >= all) alike[other] = ports_alike(one, other, its);
       }
       if (alike.empty()) continue;
       const std::size_t best = most_common(alike)->second;
@@ -77,6 +79,12 @@ class Trunks {
         if (!in_order || 2 * ports >= best) siblings_[{one, &side == &up_}].push_back(other);
       }
     }
+  }
+
+  bool are_of_two_rails(std::size_t one, std::size_t other) const {
+    const auto rail = shape_.rails.find(one);
+    const auto other_rail = shape_.rails.find(other);
+    return rail != shape_.rails.end() && other_rail != shape_.rails.end() && rail->second != other_rail->second;
   }
 
   /// Number of ports of two switches that lead to the same neighbour.
@@ -326,22 +334,27 @@ class Trunks {
     }
     const std::size_t others = siblings(one, above).size();
     if (odd.size() != 2 || judged + others < 5) return;
-    if (others == 1 && descents(one, above) <= descents(siblings(one, above).front(), above)) return;
+    if (others == 1 && disorder(one, above) <= disorder(siblings(one, above).front(), above)) return;
     if (odd[0].leads_to != odd[1].expected || odd[1].leads_to != odd[0].expected) return;
     tell_swapped(odd[0].cable, odd[1].cable, true);
   }
 
-  /// How often a switch's ports lead back in the order of its neighbours' names: tells which of two is in order.
-  std::size_t descents(std::size_t one, bool above) const {
-    std::string last;
-    std::size_t count = 0;
+  /// How often a switch's ports, in their order, lead back in the order of its neighbours' names, or to a neighbour
+  /// again as others of its ports do not: tells which of two switches is in order.
+  std::size_t disorder(std::size_t one, bool above) const {
+    std::vector<std::string> targets;
     for (const auto& [port, cable] : shape_.ports[one]) {
       const std::size_t target = fabric_.cables[cable].other(one).node;
-      if (!(above ? up_ : down_).at(one).contains(target)) continue;
-      count += !last.empty() && cluster::comes_before(name(target), last) ? 1 : 0;
-      last = name(target);
+      if ((above ? up_ : down_).at(one).contains(target)) targets.push_back(name(target));
     }
-    return count;
+    std::size_t back = 0;
+    std::size_t again = 0;
+    for (std::size_t i = 1; i < targets.size(); ++i) {
+      back += cluster::comes_before(targets[i], targets[i - 1]) ? 1 : 0;
+      again += targets[i] == targets[i - 1] ? 1 : 0;
+    }
+    const std::size_t most = targets.size() - std::set<std::string>(targets.begin(), targets.end()).size();
+    return back + std::min(again, most - again);
   }
 
   /// Ports that are free on all of a group of siblings, between others that lead to one switch each in equal numbers:
