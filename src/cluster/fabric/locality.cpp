@@ -61,6 +61,8 @@ std::string one_word(std::string text) {
 
 }  // namespace
 
+bool is_of_slurm(std::string_view text) { return cluster::lower(text.substr(0, 11)) == "switchname="; }
+
 Locality read_slurm_topology(std::string_view text, std::string_view file) {
   Locality locality;
   std::string line;

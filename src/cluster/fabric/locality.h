@@ -13,6 +13,9 @@ namespace fabricbench::fabric {
 /// Leaf by host.
 using Locality = std::map<std::string, std::string>;
 
+/// Whether a text begins as Slurm's topology.conf does.
+[[nodiscard]] bool is_of_slurm(std::string_view text);
+
 /// The lowest switches of Slurm's topology.conf (topology/tree); comments and continued lines as Slurm reads them.
 /// `file` names the text in messages. Throws Error: `FILE:LINE: what`. Source: topology.conf(5).
 [[nodiscard]] Locality read_slurm_topology(std::string_view text, std::string_view file);
