@@ -70,7 +70,7 @@ PreflightFinding finding_of(const fabric::Finding& found, const Meaning& meaning
 std::string device_of(const FabricView& view, const fabric::CounterFinding& counter) {
   const auto& nodes = view.fabric.nodes;
   const auto node = std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.guid == counter.guid; });
-  const std::string own = fmt::format("{} port {}", counter.node, counter.port);
+  std::string own = fmt::format("{} port {}", counter.node, counter.port);
   if (counter.guid == 0 || node == nodes.end()) return own;
   const fabric::End end{static_cast<std::size_t>(node - nodes.begin()), counter.port};
   const auto cable = view.shape.ports[end.node].find(counter.port);
