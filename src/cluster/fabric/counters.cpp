@@ -138,6 +138,7 @@ class CounterReader {
 
 std::string text_of(const std::vector<std::pair<std::string, std::uint64_t>>& counters) {
   std::vector<std::string> words;
+  words.reserve(counters.size());
   for (const auto& [name, value] : counters) {
     words.push_back(fmt::format("{}{} {}", name, is_saturated(name, value) ? " at least" : "", value));
   }
@@ -194,6 +195,7 @@ std::vector<CounterFinding> counter_findings(const std::vector<PortCounters>& po
     return std::pair(one.finding.kind, other.weight) < std::pair(other.finding.kind, one.weight);
   });
   std::vector<CounterFinding> findings;
+  findings.reserve(found.size());
   for (Weighed& one : found) findings.push_back(std::move(one.finding));
   return findings;
 }

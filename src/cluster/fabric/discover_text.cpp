@@ -70,12 +70,12 @@ std::optional<Rate> rate_in(std::string_view text) {
 }
 
 std::optional<NodeKind> kind_in(std::string_view word) {
-  static const std::map<std::string_view, NodeKind> kKinds = {
+  static const std::map<std::string_view, NodeKind> kinds = {
       {"Switch", NodeKind::kSwitch}, {"SW", NodeKind::kSwitch},  {"S", NodeKind::kSwitch},
       {"Ca", NodeKind::kAdapter},    {"CA", NodeKind::kAdapter}, {"H", NodeKind::kAdapter},
       {"Rt", NodeKind::kRouter},     {"RT", NodeKind::kRouter},  {"R", NodeKind::kRouter}};
-  const auto found = kKinds.find(word);
-  return found == kKinds.end() ? std::nullopt : std::optional(found->second);
+  const auto found = kinds.find(word);
+  return found == kinds.end() ? std::nullopt : std::optional(found->second);
 }
 
 class DiscoverReader {

@@ -10,11 +10,11 @@
 namespace fabricbench::fabric {
 double lane_speed(const std::string& speed) {
   // InfiniBand Architecture Specification, volume 2: signalling rates; FDR10 is 40GbE's coding at 10.3125 Gb/s.
-  static const std::map<std::string, double> kSpeeds = {{"SDR", 2.5},       {"DDR", 5},     {"QDR", 10},
-                                                        {"FDR10", 10.3125}, {"FDR", 14.06}, {"EDR", 25},
-                                                        {"HDR", 50},        {"NDR", 100},   {"XDR", 200}};
-  const auto found = kSpeeds.find(speed);
-  return found == kSpeeds.end() ? 0 : found->second;
+  static const std::map<std::string, double> speeds = {{"SDR", 2.5},       {"DDR", 5},     {"QDR", 10},
+                                                       {"FDR10", 10.3125}, {"FDR", 14.06}, {"EDR", 25},
+                                                       {"HDR", 50},        {"NDR", 100},   {"XDR", 200}};
+  const auto found = speeds.find(speed);
+  return found == speeds.end() ? 0 : found->second;
 }
 
 std::string text_of(const Rate& rate) { return fmt::format("{}x{}", rate.lanes, rate.speed); }

@@ -28,14 +28,14 @@ struct Node {
 struct End {
   std::size_t node = 0;
   int port = 0;
-  auto operator<=>(const End&) const = default;
+  auto operator<=>(const End&) const = default;  // NOLINT(modernize-use-nullptr): it takes <=> for a pointer
 };
 
 /// Width and speed of a cable, such as 4 lanes of `HDR`.
 struct Rate {
   int lanes = 0;
   std::string speed;
-  auto operator<=>(const Rate&) const = default;
+  auto operator<=>(const Rate&) const = default;  // NOLINT(modernize-use-nullptr): it takes <=> for a pointer
 };
 
 struct Cable {

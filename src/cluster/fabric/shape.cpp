@@ -41,6 +41,7 @@ std::set<std::size_t> likely_leaves(const std::vector<HostCable>& cables) {
   std::map<std::size_t, std::size_t> hosts;
   for (const HostCable& cable : cables) ++hosts[cable.leaf.node];
   std::vector<std::size_t> counts;
+  counts.reserve(hosts.size());
   for (const auto& [node, count] : hosts) counts.push_back(count);
   std::sort(counts.begin(), counts.end());
   std::set<std::size_t> leaves;

@@ -103,9 +103,9 @@ class Trunks {
 
   /// Of a switch, by its neighbours above or below.
   const std::vector<std::size_t>& siblings(std::size_t one, bool above) const {
-    static const std::vector<std::size_t> kNone;
+    static const std::vector<std::size_t> none;
     const auto found = siblings_.find({one, above});
-    return found == siblings_.end() ? kNone : found->second;
+    return found == siblings_.end() ? none : found->second;
   }
 
   int count(Pair pair) const {
@@ -477,6 +477,7 @@ class Trunks {
                    std::size_t after) {
     Finding finding{FindingKind::kAbsentSwitch, FindingLevel::kWarning, {}, {}, ""};
     std::vector<std::string> names;
+    names.reserve(group.size());
     for (const std::size_t one : group) names.push_back(name(one));
     std::sort(names.begin(), names.end());
     const bool is_range = ports.size() > 1 && *ports.rbegin() - *ports.begin() + 1 == static_cast<int>(ports.size());
