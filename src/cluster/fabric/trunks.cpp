@@ -371,7 +371,9 @@ class Trunks {
       if (group.size() > 1) tell_absent(group, above);
       if (group.size() > 1 && !above && shape_.tiers[one] == 2) groups.push_back(group);
     }
-    if (groups.size() > 2) tell_smaller(groups);
+    const bool is_told = std::any_of(findings_.begin(), findings_.end(),
+                                     [](const Finding& finding) { return finding.kind == FindingKind::kAbsentSwitch; });
+    if (groups.size() > 2 && !is_told) tell_smaller(groups);
   }
 
   /// The one pod that lacks a leaf of all others. It may have been built so, as the last one often is.
