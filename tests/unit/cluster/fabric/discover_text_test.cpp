@@ -121,5 +121,14 @@ TEST(Nodes, NamesOfHostsAndDevices) {
   EXPECT_EQ(numbered_name("login").numbers, std::vector<std::int64_t>());
 }
 
+TEST(DiscoverText, SwitchesWithOneNameHaveTheirGuid) {
+  const Fabric fabric = read_discovered(
+      "Switch 36 \"S-000000000000000a\" # \"Quantum Mellanox Technologies\" lid 1\n"
+      "[1] \"S-000000000000000b\"[2] # \"Quantum Mellanox Technologies\" lid 2 4xHDR\n",
+      "saved");
+  ASSERT_EQ(fabric.nodes.size(), 2U);
+  EXPECT_EQ(shown_name(fabric.nodes[1]), "0x000000000000000b");
+}
+
 }  // namespace
 }  // namespace fabricbench::fabric

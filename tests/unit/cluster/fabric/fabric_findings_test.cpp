@@ -122,6 +122,32 @@ TEST(FabricFindings, AnAbsentLeafLeavesPortsAndHostsOut) {
                   "(a leaf's worth of hosts is missing in the order of names); behind it: node[07-12]"});
 }
 
+TEST(FabricFindings, AnAbsentFirstLeafIsANote) {
+  Made made;
+  for (int port = 1; port <= 12; ++port) made.remove("leaf1", port);
+  const Lines lines = made.lines();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(lines[0].starts_with("absent switch: a switch before leaf2 <-> ports 1-2 of spine1, spine2, spine3"));
+  EXPECT_TRUE(lines[0].ends_with("; behind it: node[01-06]")) << lines[0];
+}
+
+/// Racks of 8 hosts on leaves with 6 of them.
+TEST(FabricFindings, NamesWithRacksHaveAnOrderToo) {
+  Cabled made;
+  for (int host = 0; host < 24; ++host) {
+    const std::string name = fmt::format("r{}u{:02d} mlx5_0", host / 8 + 1, host % 8 + 1);
+    made.join(name, 1, fmt::format("leaf{}", host / 6), host % 6 + 1, "NDR");
+  }
+  for (int leaf = 0; leaf < 4; ++leaf) made.join(fmt::format("leaf{}", leaf), 7, "spine", leaf + 1, "NDR");
+  EXPECT_EQ(made.lines(), Lines());
+  std::swap(made.cable("r1u03 mlx5_0", 1).b, made.cable("r3u02 mlx5_0", 1).b);
+  ASSERT_EQ(made.lines().size(), 1U);
+  EXPECT_TRUE(
+      made.lines()[0].starts_with("swapped cables: r1u03 mlx5_0 port 1 <-> leaf2 port 6, r3u02 mlx5_0 port 1 "
+                                  "<-> leaf0 port 3"))
+      << made.lines()[0];
+}
+
 TEST(FabricFindings, SecondPortsAndNodesOfTheFabricAreNoFault) {
   Made made;
   made.cable("node09 mlx5_0", 1).a.port = 2;
@@ -152,6 +178,12 @@ class MadeRails : public Cabled {
 TEST(FabricRails, AreLearntAndWell) {
   const MadeRails made;
   EXPECT_TRUE(made.shape().is_rail_aligned);
+  EXPECT_EQ(made.lines(), Lines());
+}
+
+TEST(FabricRails, AHostForLoginsLacksNoRails) {
+  MadeRails made;
+  made.join("login1 mlx5_0", 1, "u1r0", 20, "NDR");
   EXPECT_EQ(made.lines(), Lines());
 }
 
