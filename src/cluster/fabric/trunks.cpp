@@ -376,7 +376,7 @@ class Trunks {
     if (groups.size() > 2 && !is_told) tell_smaller(groups);
   }
 
-  /// The one pod that lacks a leaf of all others. It may have been built so, as the last one often is.
+  /// The one pod that lacks a leaf of all others. It may have been built so.
   void tell_smaller(const std::vector<std::vector<std::size_t>>& pods) {
     std::map<std::set<int>, std::vector<const std::vector<std::size_t>*>> by_ports;
     for (const auto& pod : pods) by_ports[ports_of(pod)].push_back(&pod);
@@ -390,7 +390,7 @@ class Trunks {
     std::set_difference(usual->first.begin(), usual->first.end(), few->first.begin(), few->first.end(),
                         std::inserter(ports, ports.end()));
     const bool has_more = few->first.size() + ports.size() > usual->first.size();
-    if (few->second.size() != 1 || has_more || last_leaf(pod) == last_leaf_of_all()) return;
+    if (few->second.size() != 1 || has_more || may_not_be_full(pod)) return;
     if (down_.at(pod.front()).size() + 1 != down_.at(usual->second.front()->front()).size()) return;
     tell_absent(pod, ports, last_leaf(pod), kSomethingElse);
     findings_.back().level = FindingLevel::kNote;
@@ -413,6 +413,12 @@ class Trunks {
   std::size_t last_leaf(const std::vector<std::size_t>& pod) const {
     const auto& leaves = down_.at(pod.front());
     return *std::max_element(leaves.begin(), leaves.end(), [&](auto one, auto other) { return is_before(one, other); });
+  }
+
+  /// The last pod, if a pod has many leaves: often there were not hosts enough for all of them.
+  bool may_not_be_full(const std::vector<std::size_t>& pod) const {
+    constexpr std::size_t kManyLeaves = 8;
+    return down_.at(pod.front()).size() >= kManyLeaves && last_leaf(pod) == last_leaf_of_all();
   }
 
   std::size_t last_leaf_of_all() const {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "cluster/fabric/findings.h"
 
 namespace fabricbench::fabric {
