@@ -1,4 +1,4 @@
-// Pre-flight of hosts: as an MPI job, or by ssh where MPI may not start.
+// Pre-flight of hosts: as an MPI job, or by ssh where MPI may not start; and of a fabric that was saved.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,11 @@
 #include "cluster/command/command_options.h"
 #include "cluster/command/commands.h"
 #include "cluster/command/host_source.h"
+#include "cluster/command/input_file.h"
+#include "cluster/fabric/locality.h"
 #include "cluster/launch/children.h"
 #include "cluster/launch/launcher.h"
+#include "cluster/preflight/fabric_report.h"
 #include "cluster/preflight/logins.h"
 #include "cluster/preflight/overview.h"
 #include "common/core/error.h"
@@ -25,28 +28,39 @@ namespace fabricbench::cluster {
 namespace {
 
 constexpr const char* kHelp = R"(usage: fabricbench preflight --ssh [--hosts LIST | --hostfile FILE] [--json FILE]
+       fabricbench preflight --fabric FILE [--errors FILE] [--locality FILE]
        fabricbench preflight [OPTION]...   an MPI job: see preflight --help
 
-Says what would keep mpirun from starting on hosts: ssh without a password, from
+--ssh says what would keep mpirun from starting on hosts: ssh without a password, from
 here and from host to host, MPI and the programs on the PATH of a shell without
-a login, the same versions everywhere. It needs no MPI, and changes nothing.
+a login, the same versions everywhere. --fabric says which cables and switches of an
+InfiniBand fabric are missing, in the wrong place, or slow, judged by the rest of
+it. Neither needs MPI, and nothing is changed.
 
   --ssh            look at hosts by ssh, before MPI starts there
   --hosts LIST     these hosts, such as node[01-16] (default: those of the
                    surrounding job)
   --hostfile FILE  read hosts from FILE, in the format of an MPI launcher
+  --fabric FILE    look at what ibnetdiscover has printed; - is standard input
+  --errors FILE    and at what ibqueryerrors has printed
+  --locality FILE  write lines HOST LEAF for sweeps and find_slow_links
   --json FILE      write all records as JSON Lines to FILE
-  --force          overwrite FILE
+  --force          overwrite files
   --help           print this text
 
-Exit status: 0 no failure was found, 2 usage, 3 there is no ssh, 6 failures.
+Exit status: 0 no failure was found, 2 usage, 3 something is not there, 6
+failures, 7 the fabric cannot be judged.
 )";
 
 constexpr int kLoginSeconds = 30;
 constexpr std::size_t kAtOnce = 64;
 
-struct SshOptions {
+struct PreflightOptions {
   HostOptions hosts;
+  bool ssh = false;
+  std::string fabric;
+  std::string errors;
+  std::string locality;
   std::string json;
   bool force = false;
 };
@@ -90,43 +104,84 @@ class Logins {
   WorkFolder folder_{"preflight"};
 };
 
-ExitStatus look_by_ssh(const SshOptions& options) {
-  if (found_on_path("ssh").empty()) throw Error(ExitStatus::kMissing, "there is no ssh on this host; install it");
-  const FoundHosts found = find_hosts(options.hosts, own_surroundings());
-  const std::vector<std::string> hosts = found.hosts.names();
-  Outputs outputs;
+/// The table, and the records if wanted.
+Outputs opened_outputs(const PreflightOptions& options, std::size_t hosts) {
   Context context;
   context.program = "preflight";
   context.row_kind = RowKind::kPreflight;
-  context.hosts = static_cast<int>(hosts.size());
+  context.hosts = static_cast<int>(hosts);
+  Outputs outputs;
   outputs.add(make_table(context.row_kind, context.options, OutputFile::standard_output(), false));
   if (!options.json.empty()) outputs.add(std::make_unique<JsonLinesSink>(OutputFile(options.json, options.force)));
   outputs.begin(context);
-  Logins logins(hosts);
-  if (logins.run()) return static_cast<ExitStatus>(kInterrupted);
-  const Ending ending = logins.overview().tell(outputs);
+  return outputs;
+}
+
+ExitStatus tell(const Overview& overview, Outputs& outputs) {
+  const Ending ending = overview.tell(outputs);
   outputs.end(ending);
   return static_cast<ExitStatus>(ending.exit_status);
+}
+
+ExitStatus look_by_ssh(const PreflightOptions& options) {
+  if (found_on_path("ssh").empty()) throw Error(ExitStatus::kMissing, "there is no ssh on this host; install it");
+  const std::vector<std::string> hosts = find_hosts(options.hosts, own_surroundings()).hosts.names();
+  Outputs outputs = opened_outputs(options, hosts.size());
+  Logins logins(hosts);
+  if (logins.run()) return static_cast<ExitStatus>(kInterrupted);
+  return tell(logins.overview(), outputs);
+}
+
+ExitStatus look_at_fabric(const PreflightOptions& options) {
+  const FabricView view(text_of_file(options.fabric, "--fabric"), readable_name(options.fabric));
+  Overview overview(fabric_checks());
+  add_cables(view, overview);
+  if (!options.errors.empty()) {
+    add_errors(view, text_of_file(options.errors, "--errors"), readable_name(options.errors), overview);
+  }
+  if (!options.locality.empty()) {
+    OutputFile file(options.locality, options.force);
+    file.write(fabric::text_of(locality_of(view.fabric, view.shape)));
+    file.close();
+  }
+  Outputs outputs = opened_outputs(options, view.hosts.size());
+  return tell(overview, outputs);
+}
+
+/// Throws UsageError for options of the one that are given to the other.
+void refuse_mixed(const PreflightOptions& options) {
+  if (options.ssh && !options.fabric.empty()) throw UsageError("give either --ssh or --fabric");
+  if (!options.fabric.empty() && (options.hosts.list || options.hosts.hostfile)) {
+    throw UsageError("--hosts and --hostfile go with --ssh; --fabric looks at all hosts of the file");
+  }
+  if (options.ssh && !(options.errors.empty() && options.locality.empty())) {
+    throw UsageError("--errors and --locality go with --fabric");
+  }
 }
 
 }  // namespace
 
 ExitStatus preflight_hosts(const std::vector<std::string>& arguments) {
-  if (std::find(arguments.begin(), arguments.end(), "--ssh") == arguments.end()) {
-    return run_entry(*find_entry("preflight"), {}, arguments);
-  }
+  const bool is_job = std::none_of(arguments.begin(), arguments.end(), [](const std::string& word) {
+    return word == "--ssh" || word == "--fabric" || word.starts_with("--fabric=");
+  });
+  if (is_job) return run_entry(*find_entry("preflight"), {}, arguments);
   CommandOptions options(CalledAs("preflight"), kHelp);
   return static_cast<ExitStatus>(run_tool(options.called().name, [&] {
-    SshOptions chosen;
+    PreflightOptions chosen;
     chosen.hosts.list_option = "--hosts";
-    options.flag("--ssh", [] {});
+    options.flag("--ssh", [&] { chosen.ssh = true; });
     options.flag("--force", [&] { chosen.force = true; });
     options.value("--hosts", [&](const std::string&, const std::string& value) { chosen.hosts.list = value; });
     options.value("--hostfile", [&](const std::string&, const std::string& value) { chosen.hosts.hostfile = value; });
+    options.value("--fabric", chosen.fabric);
+    options.value("--errors", chosen.errors);
+    options.value("--locality", chosen.locality);
     options.value("--json", chosen.json);
     if (!options.read(arguments)) return ExitStatus::kOk;
     if (!options.words().empty()) options.refuse(options.words().front());
-    return look_by_ssh(chosen);
+    refuse_mixed(chosen);
+    return chosen.ssh ? look_by_ssh(chosen) : look_at_fabric(chosen);
   }));
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/fabric/locality.h"
 #include "cluster/hosts/host_list.h"
 #include "common/core/error.h"
 #include "common/core/plain_text.h"
@@ -367,6 +368,10 @@ void RecordReader::read_locality(const std::string& path) {
     if (is_blank(text)) continue;
     constexpr std::string_view kBlanks = " \t\r";
     const std::size_t begin = text.find_first_not_of(kBlanks);
+    if (fabric::is_of_slurm(text.substr(begin))) {
+      for (const auto& [host, leaf] : fabric::read_slurm_topology(text_of_file(path, ""), name)) leaves_[host] = leaf;
+      return;
+    }
     const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
     const std::size_t leaf = text.find_first_not_of(kBlanks, end);
     const std::size_t last = text.find_last_not_of(kBlanks);

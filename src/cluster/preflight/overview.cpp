@@ -64,9 +64,10 @@ void Overview::add(const host::HostReport& report) {
 
 void Overview::add(const std::string& check, std::size_t hosts, std::vector<PreflightFinding> findings,
                    std::vector<PreflightUnseen> unseen) {
+  between_ = std::max(between_, hosts);
   PreflightCheck& counts = checks_[check];
   counts.check = check;
-  for (const PreflightFinding& each : findings) counts.finding_hosts += each.host_count;
+  for (const PreflightFinding& each : findings) counts.finding_hosts += std::max<std::int64_t>(each.host_count, 1);
   for (const PreflightUnseen& each : unseen) counts.unchecked_hosts += each.host_count;
   counts.finding_hosts = std::min(counts.finding_hosts, static_cast<std::int64_t>(hosts));
   counts.ok_hosts =

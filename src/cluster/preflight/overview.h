@@ -1,6 +1,7 @@
 // What all hosts have found, as lines: one for each cause, with the hosts that have it. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -26,7 +27,7 @@ class Overview {
   void add(const std::string& check, std::size_t hosts, std::vector<PreflightFinding> findings,
            std::vector<PreflightUnseen> unseen);
 
-  [[nodiscard]] std::size_t hosts() const { return names_.size(); }
+  [[nodiscard]] std::size_t hosts() const { return std::max(names_.size(), between_); }
   /// In the order of the checks.
   [[nodiscard]] std::vector<PreflightCheck> checks() const;
   /// Failures first, then warnings, then notes; in that order by check.
@@ -74,6 +75,7 @@ class Overview {
   std::map<std::pair<std::string, host::CheckFinding>, Hosts> findings_;
   std::map<std::pair<std::string, host::UnseenSource>, Hosts> unseen_;
   std::map<Question, Population> facts_;
+  std::size_t between_ = 0;  // hosts that took part in what follows
   std::vector<PreflightFinding> between_hosts_;
   std::vector<PreflightUnseen> unseen_between_hosts_;
 };

@@ -44,7 +44,7 @@ std::string text_of(const PreflightFinding& finding, std::int64_t hosts) {
   const host::CheckFinding& what = finding.what;
   constexpr std::string_view kLevels[] = {"note  ", "WARN  ", "FAIL  "};
   std::string first = hosts_text(finding.hosts, finding.host_count, hosts);
-  if (!what.device.empty()) first += fmt::format(", {}", what.device);
+  if (!what.device.empty()) first += fmt::format("{}{}", first.empty() ? "" : ", ", what.device);
   first += fmt::format(": {}", what.measured);
   first += fmt::format("; expected {}", what.expected);
   if (!what.expected_by.empty()) first += fmt::format(" ({})", what.expected_by);

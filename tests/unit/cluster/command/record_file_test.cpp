@@ -377,6 +377,14 @@ TEST_F(RecordFile, KnowsLeaves) {
   EXPECT_EQ(records.notices, Texts{"hosts without a known leaf: n5"});
 }
 
+TEST_F(RecordFile, KnowsLeavesOfSlurm) {
+  RecordReader reader;
+  reader.read(written(reading_line("n1", "n3", 0)));
+  reader.read_locality(
+      written("# topology.conf\nSwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n3\nSwitchName=s Switches=l[1-2]\n"));
+  EXPECT_EQ(reader.finish().sweep.leaves, (Texts{"l1", "l2"}));
+}
+
 TEST_F(RecordFile, RefusesWhatIsNoLocality) {
   const auto message = [&](const std::string& text) {
     try {
