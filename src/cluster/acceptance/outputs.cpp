@@ -13,6 +13,7 @@
 #include "cluster/hosts/host_list.h"
 #include "cluster/launch/job_output.h"
 #include "common/core/error.h"
+#include "common/report/junit.h"
 
 namespace fabricbench::acceptance {
 namespace {
@@ -64,49 +65,11 @@ std::string list_in_words(std::string_view title, const Reasons& reasons) {
   return text;
 }
 
-std::string escaped_for_xml(std::string_view text) {
-  std::string made;
-  for (const char letter : in_one_line(text)) {
-    switch (letter) {
-      case '&': made += "&amp;"; break;
-      case '<': made += "&lt;"; break;
-      case '>': made += "&gt;"; break;
-      case '"': made += "&quot;"; break;
-      default: made += letter;
-    }
-  }
-  return made;
-}
-
-struct Case {
-  std::string name;
-  double seconds = 0;
-  Outcome outcome = Outcome::kAccepted;
-  std::string reason;
-};
-
 /// What is unknown is an error, and not skipped: it is not ok.
-std::string suite_of(const std::string& suite, const std::vector<Case>& cases) {
-  const auto failures =
-      std::count_if(cases.begin(), cases.end(), [](const Case& each) { return is_bad(each.outcome); });
-  const auto good =
-      std::count_if(cases.begin(), cases.end(), [](const Case& each) { return each.outcome == Outcome::kAccepted; });
-  double seconds = 0;
-  for (const Case& each : cases) seconds += each.seconds;
-  std::string text =
-      fmt::format(R"(<testsuite name="acceptance.{}" tests="{}" failures="{}" errors="{}" skipped="0" time="{:.1f}">)",
-                  suite, cases.size(), failures, static_cast<std::ptrdiff_t>(cases.size()) - failures - good, seconds);
-  for (const Case& each : cases) {
-    text += fmt::format(R"(<testcase classname="acceptance.{}" name="{}" time="{:.1f}")", suite,
-                        escaped_for_xml(each.name), each.seconds);
-    if (each.outcome == Outcome::kAccepted) {
-      text += " />";
-      continue;
-    }
-    text += fmt::format(R"(><{0} type="{1}" message="{2}">{2}</{0}></testcase>)",
-                        is_bad(each.outcome) ? "failure" : "error", name(each.outcome), escaped_for_xml(each.reason));
-  }
-  return text + "</testsuite>";
+JunitCase case_of(std::string name, double seconds, Outcome outcome, const std::string& reason) {
+  if (outcome == Outcome::kAccepted) return {std::move(name), seconds};
+  return {std::move(name), seconds, is_bad(outcome) ? JunitOutcome::kFailure : JunitOutcome::kError,
+          std::string(fabricbench::name(outcome)), in_one_line(reason)};
 }
 
 Outcome outcome_of_run(int status) {
@@ -158,25 +121,27 @@ std::string summary_of(const RunFolder& folder, const RunVerdict& verdict, doubl
 }
 
 std::string junit_of(const RunFolder& folder, const RunVerdict& verdict, double seconds) {
-  std::string text = R"(<?xml version="1.0" encoding="UTF-8"?>)"
-                     "\n"
-                     R"(<testsuites name="fabricbench acceptance">)";
+  std::string suites;
   for (const Stage stage : kStages) {
-    std::vector<Case> cases;
+    std::vector<JunitCase> cases;
     for (const AcceptanceStep* const step : folder.of_stage(stage)) {
       const std::size_t slash = step->name.find('/');
-      cases.push_back({slash == std::string::npos ? std::string(name(stage)) : step->name.substr(slash + 1),
-                       step->seconds, step->outcome, step->reason.empty() ? in_words(step->outcome) : step->reason});
+      cases.push_back(case_of(slash == std::string::npos ? std::string(name(stage)) : step->name.substr(slash + 1),
+                              step->seconds, step->outcome,
+                              step->reason.empty() ? in_words(step->outcome) : step->reason));
     }
-    text += suite_of(std::string(name(stage)), cases);
+    suites += junit_suite(fmt::format("acceptance.{}", name(stage)), cases);
   }
-  std::vector<Case> hosts;
-  for (const std::string& host : verdict.admit) hosts.push_back({host, 0, Outcome::kAccepted, ""});
-  for (const auto& [host, reason] : verdict.drain.all()) hosts.push_back({host, 0, Outcome::kFailed, reason});
-  for (const auto& [host, reason] : verdict.undecided.all()) hosts.push_back({host, 0, Outcome::kNotJudged, reason});
-  text += suite_of("verdict", hosts);
-  text += suite_of("run", {{"run", seconds, outcome_of_run(verdict.exit_status), verdict.headline}});
-  return text + "</testsuites>\n";
+  std::vector<JunitCase> hosts;
+  for (const std::string& host : verdict.admit) hosts.push_back(case_of(host, 0, Outcome::kAccepted, ""));
+  for (const auto& [host, reason] : verdict.drain.all()) hosts.push_back(case_of(host, 0, Outcome::kFailed, reason));
+  for (const auto& [host, reason] : verdict.undecided.all()) {
+    hosts.push_back(case_of(host, 0, Outcome::kNotJudged, reason));
+  }
+  suites += junit_suite("acceptance.verdict", hosts);
+  suites +=
+      junit_suite("acceptance.run", {case_of("run", seconds, outcome_of_run(verdict.exit_status), verdict.headline)});
+  return junit_document("fabricbench acceptance", suites);
 }
 
 std::string prometheus_of(const RunFolder& folder, const RunVerdict& verdict, double seconds, std::time_t finished) {

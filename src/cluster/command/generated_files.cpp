@@ -133,8 +133,10 @@ std::string with_checks(const std::string& page) {
   std::string table =
       "| check | what is so on a host that is well | read from | compared between hosts |\n|---|---|---|---|\n";
   for (const host::Check& check : host::all_checks()) {
-    std::vector<std::string_view> titles;
-    for (const host::Compared& compared : check.compared) titles.push_back(compared.title);
+    std::vector<std::string> titles;
+    for (const host::Compared& compared : check.compared) {
+      titles.push_back(fmt::format("{} (`{}`)", compared.title, compared.key));
+    }
     table += fmt::format("| `{}`{} | {} | {} | {} |\n", check.name, check.is_required ? ", required" : "", check.what,
                          check.reads, fmt::join(titles, "; "));
   }

@@ -43,6 +43,9 @@ void Overview::add(const host::HostReport& report) {
   const std::size_t number = names_.size();
   names_.push_back(report.host);
   classes_[report.hardware_class].push_back(number);
+  for (const auto& [line, hosts, wanted] : site_.expected()) {  // also of what no host has any more
+    if (covers(hosts, report.host)) facts_[{wanted.check, wanted.value_of, wanted.among, report.hardware_class}];
+  }
   for (const host::CheckResult& result : report.results) {
     PreflightCheck& check = checks_[result.check];
     check.check = result.check;
@@ -53,7 +56,10 @@ void Overview::add(const host::HostReport& report) {
       case CheckOutcome::kAbsent: ++check.absent_hosts; break;
     }
     if (result.unseen.empty()) looked_[result.check].push_back(number);
-    for (const CheckFinding& each : result.findings) findings_[{result.check, each}].push_back(number);
+    for (CheckFinding each : result.findings) {
+      site_.accept(result.check, {report.host}, each);
+      findings_[{result.check, std::move(each)}].push_back(number);
+    }
     for (const host::UnseenSource& each : result.unseen) unseen_[{result.check, each}].push_back(number);
     for (const host::HostFact& fact : result.facts) {
       facts_[{result.check, fact.key, fact.among, report.hardware_class}].by_value[fact.value].emplace_back(
@@ -124,6 +130,26 @@ Overview::Population Overview::completed(const Question& question, const Populat
   return all;
 }
 
+/// Values that the site expects, on its hosts; those of the others are compared with each other.
+void Overview::judge(const Question& question, const Compared& compared, Population population,
+                     std::vector<PreflightFinding>& found) const {
+  for (const auto& line : site_.expected()) {
+    const SiteExpected& wanted = line.record;
+    if (wanted.check != question.check || wanted.value_of != question.key || wanted.among != question.among) continue;
+    Population covered;
+    for (auto& [value, places] : population.by_value) {
+      const auto others = std::stable_partition(
+          places.begin(), places.end(), [&](const Place& place) { return !covers(line.hosts, names_[place.first]); });
+      if (others == places.end()) continue;
+      covered.by_value[value].assign(others, places.end());
+      places.erase(others, places.end());
+    }
+    std::erase_if(population.by_value, [](const auto& each) { return each.second.empty(); });
+    name_others(question, compared, covered, {wanted.value, wanted.value, site_.named(line)}, found);
+  }
+  compare(question, compared, population, found);
+}
+
 void Overview::compare(const Question& question, const Compared& compared, const Population& population,
                        std::vector<PreflightFinding>& found) const {
   if (population.by_value.size() < 2) return;
@@ -136,7 +162,13 @@ void Overview::compare(const Question& question, const Compared& compared, const
     most = places.size();
     usual = &value;
   }
-  if (2 * most > votes && votes >= kFewestVotes) return name_minority(question, compared, population, *usual, found);
+  if (2 * most > votes && votes >= kFewestVotes) {
+    std::set<std::size_t> with_usual;
+    for (const Place& place : population.by_value.at(*usual)) with_usual.insert(place.first);
+    const std::string expected = fmt::format("{}, as on {}", *usual, counted(with_usual.size(), "host"));
+    return name_others(question, compared, population, {*usual, expected, "the majority of hosts of the same hardware"},
+                       found);
+  }
   std::vector<std::string> values;
   std::set<std::size_t> all;
   for (const auto& [value, places] : population.by_value) {
@@ -156,12 +188,10 @@ void Overview::compare(const Question& question, const Compared& compared, const
 }
 
 /// A line for each other value and the devices that have it: hosts with the same devices share one.
-void Overview::name_minority(const Question& question, const Compared& compared, const Population& population,
-                             const std::string& usual, std::vector<PreflightFinding>& found) const {
-  std::set<std::size_t> with_usual;
-  for (const Place& place : population.by_value.at(usual)) with_usual.insert(place.first);
+void Overview::name_others(const Question& question, const Compared& compared, const Population& population,
+                           const Norm& norm, std::vector<PreflightFinding>& found) const {
   for (const auto& [value, places] : population.by_value) {
-    if (value == usual) continue;
+    if (value == norm.value) continue;
     std::map<std::size_t, std::vector<std::string>> devices;
     for (const auto& [number, device] : places) devices[number].push_back(device);
     std::map<std::string, Hosts> by_devices;
@@ -171,8 +201,8 @@ void Overview::name_minority(const Question& question, const Compared& compared,
                               {.level = compared.level,
                                .device = names,
                                .measured = fmt::format("{}: {}", title_of(compared, question.among, names), value),
-                               .expected = fmt::format("{}, as on {}", usual, counted(with_usual.size(), "host")),
-                               .expected_by = "the majority of hosts of the same hardware",
+                               .expected = norm.expected,
+                               .expected_by = norm.expected_by,
                                .consequence = std::string(compared.consequence),
                                .next = std::string(compared.next)}));
     }
@@ -188,9 +218,9 @@ std::vector<PreflightCheck> Overview::checks() const {
   return checks;
 }
 
-/// What hosts have found themselves: one line for the devices of the same hosts that have the same fault.
+/// What hosts have found themselves, device by device.
 std::vector<PreflightFinding> Overview::own_findings() const {
-  std::map<std::tuple<std::string, Hosts, CheckFinding>, std::vector<std::string>> devices;
+  std::vector<PreflightFinding> found;
   for (const auto& [each, hosts] : findings_) {
     CheckFinding what = each.second;
     if (what.only_between_hosts && names_.size() == 1) what.level = CheckLevel::kNote;
@@ -198,30 +228,56 @@ std::vector<PreflightFinding> Overview::own_findings() const {
       what.level = CheckLevel::kNote;
       what.expected += "; it is so on all hosts, perhaps by design";
     }
-    const std::string device = std::exchange(what.device, "");
-    devices[{each.first, hosts, std::move(what)}].push_back(device);
+    found.push_back(finding(each.first, hosts, std::move(what)));
+  }
+  return found;
+}
+
+/// One line for the devices of the same hosts that have the same fault.
+std::vector<PreflightFinding> Overview::with_devices_folded(const std::vector<PreflightFinding>& all) {
+  std::map<std::tuple<std::string, std::string, CheckFinding>, std::vector<PreflightFinding>> alike;
+  for (const PreflightFinding& each : all) {
+    CheckFinding what = each.what;
+    what.device.clear();
+    alike[{each.check, each.hosts, std::move(what)}].push_back(each);
   }
   std::vector<PreflightFinding> found;
-  for (const auto& [each, names] : devices) {
-    const auto& [check, hosts, what] = each;
-    found.push_back(finding(check, hosts, what));
-    found.back().what.device = listed(names);
+  for (const auto& [key, findings] : alike) {
+    std::vector<std::string> devices;
+    for (const PreflightFinding& each : findings) devices.push_back(each.what.device);
+    found.push_back(findings.front());
+    found.back().what.device = listed(std::move(devices));
+  }
+  return found;
+}
+
+std::vector<PreflightFinding> Overview::findings_between_hosts() const {
+  std::vector<PreflightFinding> found = between_hosts_;
+  for (const auto& [question, population] : facts_) {
+    const Compared* const compared = find_compared(question.check, question.key);
+    if (compared == nullptr) continue;
+    judge(question, *compared, compared->is_count ? completed(question, population) : population, found);
+  }
+  for (PreflightFinding& each : found) {
+    HostList hosts;
+    hosts.add_list(each.hosts, "hosts");
+    site_.accept(each.check, hosts.names(), each.what);
   }
   return found;
 }
 
 std::vector<PreflightFinding> Overview::findings() const {
-  std::vector<PreflightFinding> found = own_findings();
-  found.insert(found.end(), between_hosts_.begin(), between_hosts_.end());
-  for (const auto& [question, population] : facts_) {
-    const Compared* const compared = find_compared(question.check, question.key);
-    if (compared == nullptr) continue;
-    compare(question, *compared, compared->is_count ? completed(question, population) : population, found);
-  }
+  std::vector<PreflightFinding> found = with_devices_folded(own_findings());
+  std::vector<PreflightFinding> between = findings_between_hosts();
+  std::move(between.begin(), between.end(), std::back_inserter(found));
   std::stable_sort(found.begin(), found.end(), [this](const PreflightFinding& a, const PreflightFinding& b) {
     return std::pair(b.what.level, place_of(a.check)) < std::pair(a.what.level, place_of(b.check));
   });
   return found;
+}
+
+std::string Overview::site_lines(const std::string& who) const {
+  return cluster::site_lines(own_findings(), who) + cluster::site_lines(findings_between_hosts(), who);
 }
 
 std::vector<PreflightUnseen> Overview::unseen() const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/preflight/site_file.h"
 #include "common/record/preflight.h"
 #include "common/record/row.h"
 #include "common/report/sink.h"
@@ -19,8 +20,9 @@ namespace fabricbench::cluster {
 /// finding; where no value has more than half, or only two hosts differ, the finding says that nobody can tell which.
 class Overview {
  public:
-  /// `checks`: those whose results are added, in their order; they outlive this.
-  explicit Overview(const std::vector<host::Check>& checks = host::all_checks()) : known_(checks) {}
+  /// `checks`: those whose results are added, in their order; they outlive this. `site`: what is meant to be so.
+  explicit Overview(const std::vector<host::Check>& checks = host::all_checks(), SiteFile site = {})
+      : known_(checks), site_(std::move(site)) {}
 
   void add(const host::HostReport& report);
   /// What a check between hosts has found, and could not do; `hosts` took part.
@@ -34,6 +36,9 @@ class Overview {
   [[nodiscard]] std::vector<PreflightFinding> findings() const;
   /// What is required first.
   [[nodiscard]] std::vector<PreflightUnseen> unseen() const;
+
+  /// The failures and warnings as lines of a site's file that accepts them, in the name of `who`.
+  [[nodiscard]] std::string site_lines(const std::string& who) const;
 
   /// Reports all of that, and returns the ending.
   [[nodiscard]] Ending tell(const Outputs& outputs) const;
@@ -54,13 +59,24 @@ class Overview {
                             const Question&) = default;  // NOLINT(modernize-use-nullptr): it takes <=> for a pointer
   };
 
+  /// What devices should have, and who says so.
+  struct Norm {
+    std::string value;
+    std::string expected;
+    std::string expected_by;
+  };
+
   [[nodiscard]] std::vector<PreflightFinding> own_findings() const;
+  [[nodiscard]] static std::vector<PreflightFinding> with_devices_folded(const std::vector<PreflightFinding>& all);
+  [[nodiscard]] std::vector<PreflightFinding> findings_between_hosts() const;
   [[nodiscard]] std::string folded(const Hosts& hosts) const;
   [[nodiscard]] PreflightFinding finding(const std::string& check, const Hosts& hosts, host::CheckFinding what) const;
   void compare(const Question& question, const host::Compared& compared, const Population& population,
                std::vector<PreflightFinding>& found) const;
-  void name_minority(const Question& question, const host::Compared& compared, const Population& population,
-                     const std::string& usual, std::vector<PreflightFinding>& found) const;
+  void judge(const Question& question, const host::Compared& compared, Population population,
+             std::vector<PreflightFinding>& found) const;
+  void name_others(const Question& question, const host::Compared& compared, const Population& population,
+                   const Norm& norm, std::vector<PreflightFinding>& found) const;
   [[nodiscard]] Population completed(const Question& question, const Population& population) const;
 
   [[nodiscard]] const host::Check* find_check(const std::string& name) const;
@@ -68,6 +84,7 @@ class Overview {
   [[nodiscard]] std::size_t place_of(const std::string& check) const;
 
   std::span<const host::Check> known_;
+  SiteFile site_;
   std::vector<std::string> names_;
   std::map<std::string, Hosts> classes_;
   std::map<std::string, PreflightCheck> checks_;

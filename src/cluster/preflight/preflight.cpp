@@ -14,6 +14,7 @@
 #include "cluster/preflight/nic_watch.h"
 #include "cluster/preflight/overview.h"
 #include "cluster/preflight/reachability.h"
+#include "cluster/preflight/site_file.h"
 #include "common/core/clock.h"
 #include "common/engine/describe.h"
 #include "common/engine/engine.h"
@@ -42,8 +43,13 @@ class PreflightWork final : public Work {
   void set_up(Outputs& outputs) override {
     outputs_ = &outputs;
     location_ = locate_processes(world());
-    const std::string& folder = job().options.recorded_hosts;
-    if (!folder.empty()) recorded_ = on_first_process(world(), [&] { return examine_recorded_hosts(folder); });
+    const PreflightOptions& asked = job().options.preflight;
+    overview_ = Overview(host::all_checks(), on_first_process(world(), [&] {
+                           return read_site_file(asked.site_file, asked.accept_as_is, host::all_checks());
+                         }));
+    if (!asked.recorded.empty()) {
+      recorded_ = on_first_process(world(), [&] { return examine_recorded_hosts(asked.recorded); });
+    }
     outputs = open_outputs(world(), RowKind::kPreflight, job().options, job().make_judges);
   }
 
@@ -62,13 +68,18 @@ class PreflightWork final : public Work {
   [[nodiscard]] Ending measure(const Context& /*context*/) override {
     heartbeat().enter(Phase::kMeasure);
     for (const host::HostReport& report : recorded_) overview_.add(report);
-    if (job().options.recorded_hosts.empty()) {
+    if (job().options.preflight.recorded.empty()) {
       gather_reports();
       check_reachability();
     }
-    if (job().options.watch_s > 0) watch();
+    if (job().options.preflight.watch_s > 0) watch();
     heartbeat().enter(Phase::kReport);
-    return world().is_root() ? overview_.tell(*outputs_) : Ending();
+    if (!world().is_root()) return {};
+    const Ending ending = overview_.tell(*outputs_);
+    if (job().options.preflight.accept_as_is) {
+      add_to_site_file(job().options.preflight.site_file, overview_.site_lines(who_is_here()));
+    }
+    return ending;
   }
 
  private:
@@ -99,7 +110,7 @@ class PreflightWork final : public Work {
     NicWatch nics;
     const Seconds begin = now();
     std::vector<PreflightTraffic> all;
-    for (Seconds at = 1; at <= job().options.watch_s; ++at) {
+    for (Seconds at = 1; at <= job().options.preflight.watch_s; ++at) {
       std::this_thread::sleep_for(std::chrono::duration<double>(begin + at - now()));
       heartbeat().tick();
       for (PreflightTraffic& each : gather_lists_on_first(world(), nics.next(location_.host, now() - begin))) {

@@ -99,6 +99,15 @@ struct SweepOptions {
   std::string matrix_csv_file;
 };
 
+/// Pre-flight of hosts.
+struct PreflightOptions {
+  std::string recorded;       ///< folder of recorded hosts to examine; empty: this job's hosts
+  std::string site_file;      ///< what is meant to be so; empty: there is none
+  bool accept_as_is = false;  ///< whether to add what was found to that file
+  std::string junit_file;
+  Seconds watch_s = 0;        ///< of NICs; 0: none
+};
+
 /// What ranks send to each other in alltoallv.
 struct TrafficOptions {
   double spread = 1;  ///< how strongly a rank's share grows with its distance, 0 to 1
@@ -179,13 +188,12 @@ struct Options {
   std::int64_t concurrent = 0;         ///< maximum number of pairs measured at the same time; 0: no limit
   std::string split;                   ///< rule that divides processes into groups, such as `MOD 2`; empty: one group
   std::optional<std::int64_t> device;  ///< CUDA's number of every process's first device
-  Seconds watch_s = 0;                 ///< of NICs, by preflight; 0: none
-  std::string recorded_hosts;          ///< folder of recorded hosts to examine; empty: this job's hosts
   double min_bandwidth_gb_per_s = 0;   ///< for the average busbw of the slowest group or pair; 0: not required
 
   TcpOptions tcp;
   NcclOptions nccl;
   SweepOptions sweep;
+  PreflightOptions preflight;
   TrafficOptions traffic;
   ComparisonOptions comparison;
   ExpectationOptions expectation;

@@ -19,6 +19,7 @@
 #include "common/ranks/agreement.h"
 #include "common/report/banner.h"
 #include "common/report/file_sinks.h"
+#include "common/report/junit.h"
 #include "common/watch/progress.h"
 
 namespace fabricbench {
@@ -48,7 +49,7 @@ constexpr const char* kStandardOutput = "-";  // as the name of an output file
 /// Whether a file of results goes to standard output, so that the table has to go elsewhere.
 bool takes_standard_output(const Options& options) {
   const auto named = {options.output.json_file, options.output.csv_file, options.output.nccl_tests_json_file,
-                      options.sweep.matrix_csv_file};
+                      options.sweep.matrix_csv_file, options.preflight.junit_file};
   return std::find(named.begin(), named.end(), kStandardOutput) != named.end();
 }
 
@@ -87,6 +88,9 @@ Outputs open_own_outputs(RowKind row_kind, const Options& options, const MakeJud
     for (std::unique_ptr<Sink>& judge : make_judges(row_kind, options)) outputs.add(std::move(judge));
     if (const std::string& path = options.sweep.matrix_csv_file; !path.empty()) {
       outputs.add(std::make_unique<MatrixCsvSink>(open(path)));
+    }
+    if (const std::string& path = options.preflight.junit_file; !path.empty()) {
+      outputs.add(std::make_unique<JunitSink>(open(path)));
     }
     // The last one, so that its end tells whether the others could be written.
     if (!options.output.json_file.empty()) outputs.add(std::make_unique<JsonLinesSink>(open(options.output.json_file)));

@@ -81,7 +81,7 @@ auto& part_of(AnyOptions& options) {
     return options;
   } else {
     auto parts = std::tie(options.sizes, options.tcp, options.nccl, options.sweep, options.traffic, options.comparison,
-                          options.expectation, options.output, options.rdma);
+                          options.expectation, options.output, options.rdma, options.preflight);
     using Of = std::conditional_t<std::is_const_v<AnyOptions>, const Part, Part>;
     return std::get<Of&>(parts);
   }

@@ -129,8 +129,8 @@ std::string no_json(const Options& options) {
 }
 std::string no_record(const Options& options) { return options.comparison.record_file.empty() ? no_json(options) : ""; }
 std::string no_file(const Options& options) {
-  const bool any =
-      !options.output.csv_file.empty() || !options.output.nccl_tests_json_file.empty() || no_record(options).empty();
+  const bool any = !options.output.csv_file.empty() || !options.output.nccl_tests_json_file.empty() ||
+                   !options.preflight.junit_file.empty() || no_record(options).empty();
   return any ? "" : "no file is written";
 }
 std::string in_order(const Options& options) {
@@ -363,14 +363,6 @@ OptionSet sweep() {
                         number(&SweepOptions::pair_timeout, "--pair-timeout", 0.01, 1e5))),
       option(kOutput, "--matrix-csv", "FILE", "write the matrix: GB/s by receiver (line) and sender (column)",
              file_name(&SweepOptions::matrix_csv_file, "--matrix-csv"))};
-}
-
-OptionSet of_preflight() {
-  return {option(kMeasuring, "--recorded", "FOLDER",
-                 "examine recorded hosts: FOLDER/sys and /proc, or a folder for each host below it",
-                 file_name(&Options::recorded_hosts, "--recorded")),
-          option(kMeasuring, "--watch", "SECONDS", "then show what NICs carry, every second, for so long",
-                 number(&Options::watch_s, "--watch", 0, 1e6))};
 }
 
 OptionSet gpus_of_process() {

@@ -31,7 +31,7 @@ namespace fabricbench::option_sets {
 [[nodiscard]] OptionSet sockets();                                                            ///< --streams --interface
 [[nodiscard]] OptionSet sweep();                                                              ///< sweeps over pairs
 [[nodiscard]] OptionSet one_sided();                                                          ///< puts of NCCL
-[[nodiscard]] OptionSet of_preflight();                                                       ///< --recorded --watch
+[[nodiscard]] OptionSet of_preflight();                                                       ///< hosts, before a run
 [[nodiscard]] OptionSet gpus_of_process();                                                    ///< -g
 [[nodiscard]] OptionSet nccl();                                                               ///< NCCL only
 [[nodiscard]] OptionSet json_file();                                                          ///< --json --force

@@ -52,6 +52,12 @@ void check_planning(const Options& options) {
   }
 }
 
+void check_preflight(const Options& options) {
+  if (options.preflight.accept_as_is && options.preflight.site_file.empty()) {
+    throw UsageError("--accept-as-is needs a file to write to; add --site FILE");
+  }
+}
+
 void check_sweep(const Options& options) {
   if (options.sizes.max_bytes == 0) throw UsageError("-b 0 carries nothing that could be measured; give 1 or more");
   const Seconds least = 2 * options.sweep.pair_timeout + 10;  // the first endpoint must end the job, with the reason
@@ -272,8 +278,11 @@ Program preflight_program(const std::string& name, const std::string& summary) {
           .summary = summary,
           .examples = {{name, "this host"},
                        {fmt::format("mpirun --hostfile hosts --map-by ppr:1:node {}", name), "all hosts of a list"},
+                       {fmt::format("mpirun --hostfile hosts --map-by ppr:1:node {} --site site.jsonl", name),
+                        "and what is meant to be so is no fault"},
                        {fmt::format("{} --recorded trees", name), "copies of /sys and /proc of other hosts"}},
-          .options = join({of_preflight(), timeout(), json_file(), quiet()})};
+          .options = join({of_preflight(), timeout(), json_file(), quiet()}),
+          .checks = {check_preflight}};
 }
 
 Program copy_program(const std::string& name, const std::string& summary) {

@@ -57,6 +57,25 @@ struct PreflightUnseen {
   host::UnseenSource what;  ///< the first of them
 };
 
+/// A line of a site's file: a finding that is meant to be so. Empty texts: whatever it is.
+struct SiteAccepted {
+  std::string check;
+  std::string hosts{};  ///< a list such as `node[01-16]`
+  std::string device{};
+  std::string measured{};
+  std::string wanted_by;
+};
+
+/// A line of a site's file: a value that hosts should have, instead of that of most hosts.
+struct SiteExpected {
+  std::string check;
+  std::string value_of;  ///< key of what the check compares
+  std::string among{};   ///< see host::HostFact
+  std::string value;
+  std::string hosts{};  ///< empty: all
+  std::string wanted_by;
+};
+
 template <typename Visitor, record::Of<PreflightCheck> Record>
 void describe(Visitor& visitor, Record& check) {
   using namespace record;
@@ -118,6 +137,30 @@ void describe(Visitor& visitor, Record& traffic) {
   visitor("sent_bytes", natural(traffic.tx_bytes), "bytes that it sent");
   visitor("received_bytes", natural(traffic.rx_bytes), "bytes that it received");
   visitor("events", traffic.events, "counters that grew");
+}
+
+template <typename Visitor, record::Of<SiteAccepted> Record>
+void describe(Visitor& visitor, Record& accepted) {
+  using namespace record;
+  visitor.line("accepted", "In a site's file: a finding of `preflight` that is meant to be so", "site_accepted");
+  visitor("check", accepted.check, "name of the check");
+  visitor("hosts", left_out_if_none(accepted.hosts), "a list such as `node[01-16]`; missing: all hosts");
+  visitor("device", left_out_if_none(accepted.device), "as the finding names it; missing: whatever it is");
+  visitor("measured", left_out_if_none(accepted.measured), "as the finding says it; missing: whatever it is");
+  visitor("wanted_by", accepted.wanted_by, "who accepted it, when, and why");
+}
+
+template <typename Visitor, record::Of<SiteExpected> Record>
+void describe(Visitor& visitor, Record& expected) {
+  using namespace record;
+  visitor.line("expected", "In a site's file: a value that `preflight` expects, instead of that of most hosts",
+               "site_expected");
+  visitor("check", expected.check, "name of the check");
+  visitor("value_of", expected.value_of, "what the check compares; docs/preflight.md lists it");
+  visitor("among", left_out_if_none(expected.among), "the board, interface or device that the report has in brackets");
+  visitor("value", expected.value, "what it should be; `none`: nothing of the kind");
+  visitor("hosts", left_out_if_none(expected.hosts), "a list such as `node[01-16]`; missing: all hosts");
+  visitor("wanted_by", expected.wanted_by, "who wants it, since when, and why");
 }
 
 namespace host {
