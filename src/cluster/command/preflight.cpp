@@ -55,7 +55,7 @@ failures, 7 the fabric cannot be judged.
 constexpr int kLoginSeconds = 30;
 constexpr std::size_t kAtOnce = 64;
 
-struct PreflightOptions {
+struct LookOptions {
   HostOptions hosts;
   bool ssh = false;
   std::string fabric;
@@ -105,7 +105,7 @@ class Logins {
 };
 
 /// The table, and the records if wanted.
-Outputs opened_outputs(const PreflightOptions& options, std::size_t hosts) {
+Outputs opened_outputs(const LookOptions& options, std::size_t hosts) {
   Context context;
   context.program = "preflight";
   context.row_kind = RowKind::kPreflight;
@@ -123,7 +123,7 @@ ExitStatus tell(const Overview& overview, Outputs& outputs) {
   return static_cast<ExitStatus>(ending.exit_status);
 }
 
-ExitStatus look_by_ssh(const PreflightOptions& options) {
+ExitStatus look_by_ssh(const LookOptions& options) {
   if (found_on_path("ssh").empty()) throw Error(ExitStatus::kMissing, "there is no ssh on this host; install it");
   const std::vector<std::string> hosts = find_hosts(options.hosts, own_surroundings()).hosts.names();
   Outputs outputs = opened_outputs(options, hosts.size());
@@ -132,7 +132,7 @@ ExitStatus look_by_ssh(const PreflightOptions& options) {
   return tell(logins.overview(), outputs);
 }
 
-ExitStatus look_at_fabric(const PreflightOptions& options) {
+ExitStatus look_at_fabric(const LookOptions& options) {
   const FabricView view(text_of_file(options.fabric, "--fabric"), readable_name(options.fabric));
   Overview overview(fabric_checks());
   add_cables(view, overview);
@@ -149,7 +149,7 @@ ExitStatus look_at_fabric(const PreflightOptions& options) {
 }
 
 /// Throws UsageError for options of the one that are given to the other.
-void refuse_mixed(const PreflightOptions& options) {
+void refuse_mixed(const LookOptions& options) {
   if (options.ssh && !options.fabric.empty()) throw UsageError("give either --ssh or --fabric");
   if (!options.fabric.empty() && (options.hosts.list || options.hosts.hostfile)) {
     throw UsageError("--hosts and --hostfile go with --ssh; --fabric looks at all hosts of the file");
@@ -168,7 +168,7 @@ ExitStatus preflight_hosts(const std::vector<std::string>& arguments) {
   if (is_job) return run_entry(*find_entry("preflight"), {}, arguments);
   CommandOptions options(CalledAs("preflight"), kHelp);
   return static_cast<ExitStatus>(run_tool(options.called().name, [&] {
-    PreflightOptions chosen;
+    LookOptions chosen;
     chosen.hosts.list_option = "--hosts";
     options.flag("--ssh", [&] { chosen.ssh = true; });
     options.flag("--force", [&] { chosen.force = true; });

@@ -37,8 +37,10 @@ class JunitSink final : public Sink {
  public:
   explicit JunitSink(OutputFile output) : output_(std::move(output)) {}
 
+  void begin(const Context& /*context*/) override {}
   void record(const AnyRecord& record) override;
   void end(const Ending& ending) override;
+  void abandon(const Ending& ending) override { end(ending); }
 
  private:
   struct Told {

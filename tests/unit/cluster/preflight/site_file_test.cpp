@@ -106,8 +106,9 @@ TEST(SiteFileTest, AnExpectedValueCountsMoreThanTheMajority) {
 }
 
 TEST(SiteFileTest, AnExpectedCountIsMissedWhereNoHostHasAny) {
-  const std::string line = R"({"kind":"expected","check":"rdma_adapters","value_of":"count","among":"MT_0000000999",)"
-                           R"("value":"8","hosts":"node[01-02]","wanted_by":"alice"})";
+  const std::string line =
+      R"({"kind":"expected","check":"rdma_adapters","value_of":"adapters","among":"MT_0000000999",)"
+      R"("value":"8","hosts":"node[01-02]","wanted_by":"alice"})";
   const std::vector<PreflightFinding> found = overview_of(nodes(4), line).findings();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].hosts, "node[01-02]");
