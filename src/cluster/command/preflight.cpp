@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "cluster/preflight/fabric_report.h"
 #include "cluster/preflight/logins.h"
 #include "cluster/preflight/overview.h"
+#include "cluster/preflight/site_file.h"
 #include "common/core/error.h"
 #include "common/host/files.h"
 #include "common/report/banner.h"
@@ -27,15 +29,15 @@
 namespace fabricbench::cluster {
 namespace {
 
-constexpr const char* kHelp = R"(usage: fabricbench preflight --ssh [--hosts LIST | --hostfile FILE] [--json FILE]
-       fabricbench preflight --fabric FILE [--errors FILE] [--locality FILE]
+constexpr const char* kHelp = R"(usage: fabricbench preflight --ssh [--hosts LIST | --hostfile FILE] [OPTION]...
+       fabricbench preflight --fabric FILE [--errors FILE] [OPTION]...
        fabricbench preflight [OPTION]...   an MPI job: see preflight --help
 
---ssh says what would keep mpirun from starting on hosts: ssh without a password, from
-here and from host to host, MPI and the programs on the PATH of a shell without
-a login, the same versions everywhere. --fabric says which cables and switches of an
-InfiniBand fabric are missing, in the wrong place, or slow, judged by the rest of
-it. Neither needs MPI, and nothing is changed.
+--ssh says what would keep mpirun from starting on hosts: ssh without a
+password, from here and from host to host, MPI and the programs on the PATH of a
+shell without a login, the same versions everywhere. --fabric says which cables
+and switches of an InfiniBand fabric are missing, in the wrong place, or slow,
+judged by the rest of it. Neither needs MPI, and nothing is changed.
 
   --ssh            look at hosts by ssh, before MPI starts there
   --hosts LIST     these hosts, such as node[01-16] (default: those of the
@@ -44,6 +46,8 @@ it. Neither needs MPI, and nothing is changed.
   --fabric FILE    look at what ibnetdiscover has printed; - is standard input
   --errors FILE    and at what ibqueryerrors has printed
   --locality FILE  write lines HOST LEAF for sweeps and find_slow_links
+  --site FILE      what is meant to be so, and who wants it
+  --accept-as-is   add what is found to that file as accepted
   --json FILE      write all records as JSON Lines to FILE
   --force          overwrite files
   --help           print this text
@@ -61,6 +65,8 @@ struct LookOptions {
   std::string fabric;
   std::string errors;
   std::string locality;
+  std::string site;
+  bool accept_as_is = false;
   std::string json;
   bool force = false;
 };
@@ -81,8 +87,8 @@ class Logins {
     return std::nullopt;
   }
 
-  [[nodiscard]] Overview overview() const {
-    Overview overview(login_checks());
+  [[nodiscard]] Overview overview(SiteFile site) const {
+    Overview overview(login_checks(), std::move(site));
     for (std::size_t host = 0; host < hosts_.size(); ++host) overview.add(judge_login(hosts_[host], logins_[host]));
     return overview;
   }
@@ -117,8 +123,9 @@ Outputs opened_outputs(const LookOptions& options, std::size_t hosts) {
   return outputs;
 }
 
-ExitStatus tell(const Overview& overview, Outputs& outputs) {
+ExitStatus tell(const LookOptions& options, const Overview& overview, Outputs& outputs) {
   const Ending ending = overview.tell(outputs);
+  if (options.accept_as_is) add_to_site_file(options.site, overview.site_lines(who_is_here()));
   outputs.end(ending);
   return static_cast<ExitStatus>(ending.exit_status);
 }
@@ -126,15 +133,16 @@ ExitStatus tell(const Overview& overview, Outputs& outputs) {
 ExitStatus look_by_ssh(const LookOptions& options) {
   if (found_on_path("ssh").empty()) throw Error(ExitStatus::kMissing, "there is no ssh on this host; install it");
   const std::vector<std::string> hosts = find_hosts(options.hosts, own_surroundings()).hosts.names();
+  SiteFile site = read_site_file(options.site, options.accept_as_is);
   Outputs outputs = opened_outputs(options, hosts.size());
   Logins logins(hosts);
   if (logins.run()) return static_cast<ExitStatus>(kInterrupted);
-  return tell(logins.overview(), outputs);
+  return tell(options, logins.overview(std::move(site)), outputs);
 }
 
 ExitStatus look_at_fabric(const LookOptions& options) {
   const FabricView view(text_of_file(options.fabric, "--fabric"), readable_name(options.fabric));
-  Overview overview(fabric_checks());
+  Overview overview(fabric_checks(), read_site_file(options.site, options.accept_as_is));
   add_cables(view, overview);
   if (!options.errors.empty()) {
     add_errors(view, text_of_file(options.errors, "--errors"), readable_name(options.errors), overview);
@@ -145,17 +153,20 @@ ExitStatus look_at_fabric(const LookOptions& options) {
     file.close();
   }
   Outputs outputs = opened_outputs(options, view.hosts.size());
-  return tell(overview, outputs);
+  return tell(options, overview, outputs);
 }
 
-/// Throws UsageError for options of the one that are given to the other.
-void refuse_mixed(const LookOptions& options) {
+/// Throws UsageError for options that need another one, or do not go with it.
+void refuse_misused(const LookOptions& options) {
   if (options.ssh && !options.fabric.empty()) throw UsageError("give either --ssh or --fabric");
   if (!options.fabric.empty() && (options.hosts.list || options.hosts.hostfile)) {
     throw UsageError("--hosts and --hostfile go with --ssh; --fabric looks at all hosts of the file");
   }
   if (options.ssh && !(options.errors.empty() && options.locality.empty())) {
     throw UsageError("--errors and --locality go with --fabric");
+  }
+  if (options.accept_as_is && options.site.empty()) {
+    throw UsageError("--accept-as-is needs a file to write to; add --site FILE");
   }
 }
 
@@ -177,10 +188,12 @@ ExitStatus preflight_hosts(const std::vector<std::string>& arguments) {
     options.value("--fabric", chosen.fabric);
     options.value("--errors", chosen.errors);
     options.value("--locality", chosen.locality);
+    options.flag("--accept-as-is", [&] { chosen.accept_as_is = true; });
+    options.value("--site", chosen.site);
     options.value("--json", chosen.json);
     if (!options.read(arguments)) return ExitStatus::kOk;
     if (!options.words().empty()) options.refuse(options.words().front());
-    refuse_mixed(chosen);
+    refuse_misused(chosen);
     return chosen.ssh ? look_by_ssh(chosen) : look_at_fabric(chosen);
   }));
 }

@@ -57,7 +57,7 @@ void Overview::add(const host::HostReport& report) {
     }
     if (result.unseen.empty()) looked_[result.check].push_back(number);
     for (CheckFinding each : result.findings) {
-      site_.accept(result.check, {report.host}, each);
+      site_.accept(result.check, report.host, each);
       findings_[{result.check, std::move(each)}].push_back(number);
     }
     for (const host::UnseenSource& each : result.unseen) unseen_[{result.check, each}].push_back(number);
@@ -258,11 +258,7 @@ std::vector<PreflightFinding> Overview::findings_between_hosts() const {
     if (compared == nullptr) continue;
     judge(question, *compared, compared->is_count ? completed(question, population) : population, found);
   }
-  for (PreflightFinding& each : found) {
-    HostList hosts;
-    hosts.add_list(each.hosts, "hosts");
-    site_.accept(each.check, hosts.names(), each.what);
-  }
+  for (PreflightFinding& each : found) site_.accept(each.check, each.hosts, each.what);
   return found;
 }
 

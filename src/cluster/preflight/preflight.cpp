@@ -44,9 +44,9 @@ class PreflightWork final : public Work {
     outputs_ = &outputs;
     location_ = locate_processes(world());
     const PreflightOptions& asked = job().options.preflight;
-    overview_ = Overview(host::all_checks(), on_first_process(world(), [&] {
-                           return read_site_file(asked.site_file, asked.accept_as_is, host::all_checks());
-                         }));
+    overview_ =
+        Overview(host::all_checks(),
+                 on_first_process(world(), [&] { return read_site_file(asked.site_file, asked.accept_as_is); }));
     if (!asked.recorded.empty()) {
       recorded_ = on_first_process(world(), [&] { return examine_recorded_hosts(asked.recorded); });
     }

@@ -15,11 +15,13 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/hosts/host_list.h"
 #include "cluster/launch/children.h"
 #include "common/core/error.h"
 #include "common/core/names.h"
+#include "common/host/checks/checks.h"
 #include "common/host/files.h"
 #include "common/host/identity.h"
 #include "common/record/json.h"
@@ -32,7 +34,8 @@ namespace {
 template <typename Record>
 void refuse_other_keys(std::string_view line) {
   const auto& fields = record::detail::readers_of<Record>();
-  for (const auto& [key, value] : record::Json::parse(line).items()) {
+  const record::Json given = record::Json::parse(line);
+  for (const auto& [key, value] : given.items()) {
     const auto is_it = [&key = key](const auto& field) { return field.key == key; };
     if (key == "kind" || std::any_of(fields.begin(), fields.end(), is_it)) continue;
     std::vector<NearName> names;
@@ -42,38 +45,39 @@ void refuse_other_keys(std::string_view line) {
   }
 }
 
+std::set<std::string> hosts_in(const std::string& list) {
+  HostList hosts;
+  if (!list.empty()) hosts.add_list(list, "hosts");
+  const std::vector<std::string> names = hosts.names();
+  return {names.begin(), names.end()};
+}
+
 template <typename Record>
 SiteFile::Line<Record> line_of(std::string_view text, std::size_t number, record::LineReader& reader) {
   refuse_other_keys<Record>(text);
   SiteFile::Line<Record> line{number, {}, reader.read_whole<Record>()};
   if (line.record.wanted_by.empty()) throw std::invalid_argument("wanted_by is empty; say who wants it so");
-  HostList hosts;
-  if (!line.record.hosts.empty()) hosts.add_list(line.record.hosts, "hosts");
-  for (const Host& each : hosts.hosts()) line.hosts.insert(each.name);
+  line.hosts = hosts_in(line.record.hosts);
   return line;
 }
 
-const host::Check* find_check(const std::string& name, std::span<const host::Check> checks) {
-  const auto found = std::find_if(checks.begin(), checks.end(), [&](const auto& check) { return check.name == name; });
-  return found == checks.end() ? nullptr : &*found;
-}
-
-void require_value(const SiteExpected& expected, std::span<const host::Check> checks) {
-  const host::Check* const check = find_check(expected.check, checks);
-  if (check == nullptr) throw std::invalid_argument(fmt::format("there is no check '{}'", expected.check));
-  std::string known;
-  for (const host::Compared& compared : check->compared) {
-    if (compared.key == expected.value_of) return;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", compared.key);
-  }
-  throw std::invalid_argument(fmt::format("{} has no value '{}'; it has {}", expected.check, expected.value_of,
-                                          known.empty() ? "none that is compared" : known));
+/// Throws std::invalid_argument where no check compares this.
+void require_value(const SiteExpected& expected) {
+  const auto& checks = host::all_checks();
+  const auto check =
+      std::find_if(checks.begin(), checks.end(), [&](const auto& each) { return each.name == expected.check; });
+  if (check == checks.end()) throw std::invalid_argument(fmt::format("there is no check '{}'", expected.check));
+  std::vector<std::string_view> known;
+  for (const host::Compared& compared : check->compared) known.push_back(compared.key);
+  if (std::find(known.begin(), known.end(), expected.value_of) != known.end()) return;
+  throw std::invalid_argument(
+      fmt::format("{} has no value '{}'; it has {}", expected.check, expected.value_of,
+                  known.empty() ? "none that is compared" : fmt::format("{}", fmt::join(known, ", "))));
 }
 
 }  // namespace
 
-SiteFile::SiteFile(std::string path, std::string_view text, std::span<const host::Check> checks)
-    : path_(std::move(path)) {
+SiteFile::SiteFile(std::string path, std::string_view text) : path_(std::move(path)) {
   std::istringstream lines{std::string(text)};
   record::LineReader reader;
   std::string line;
@@ -86,7 +90,7 @@ SiteFile::SiteFile(std::string path, std::string_view text, std::span<const host
         accepted_.push_back(line_of<SiteAccepted>(words, number, reader));
       } else if (kind == "expected") {
         expected_.push_back(line_of<SiteExpected>(words, number, reader));
-        require_value(expected_.back().record, checks);
+        require_value(expected_.back().record);
       } else {
         throw std::invalid_argument(fmt::format("kind '{}' is neither accepted nor expected", kind));
       }
@@ -100,13 +104,14 @@ std::string SiteFile::source_of(std::size_t line, const std::string& wanted_by) 
   return fmt::format("{}, line {}: {}", path_, line, wanted_by);
 }
 
-void SiteFile::accept(const std::string& check, const std::vector<std::string>& hosts, host::CheckFinding& what) const {
+void SiteFile::accept(const std::string& check, const std::string& hosts, host::CheckFinding& what) const {
   const auto is_meant = [&](const Line<SiteAccepted>& line) {
     const SiteAccepted& accepted = line.record;
-    return accepted.check == check &&
-           std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return covers(line.hosts, host); }) &&
-           (accepted.device.empty() || accepted.device == what.device) &&
-           (accepted.measured.empty() || accepted.measured == what.measured);
+    if (accepted.check != check || (!accepted.device.empty() && accepted.device != what.device)) return false;
+    if (!accepted.measured.empty() && accepted.measured != what.measured) return false;
+    if (line.hosts.empty()) return true;
+    const std::set<std::string> all = hosts_in(hosts);
+    return !all.empty() && std::includes(line.hosts.begin(), line.hosts.end(), all.begin(), all.end());
   };
   const auto found = std::find_if(accepted_.begin(), accepted_.end(), is_meant);
   if (found == accepted_.end()) return;
@@ -124,12 +129,11 @@ std::string site_lines(const std::vector<PreflightFinding>& findings, const std:
   return lines;
 }
 
-SiteFile read_site_file(const std::string& path, bool to_be_written, std::span<const host::Check> checks) {
+SiteFile read_site_file(const std::string& path, bool to_be_written) {
   if (path.empty()) return {};
-  const auto text = host::read_text(path);
-  if (text) return {path, *text, checks};
+  if (const auto text = host::read_text(path)) return {path, *text};
   const bool is_there = std::filesystem::exists(path);
-  if (to_be_written && !is_there) return {path, "", checks};
+  if (to_be_written && !is_there) return {path, ""};
   throw UsageError(fmt::format("--site {}: {}; name a file that can be read, or add --accept-as-is to begin one", path,
                                is_there ? "cannot be read" : "there is no such file"));
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,11 +29,11 @@ class SiteFile {
   };
 
   SiteFile() = default;
-  /// `checks`: those that lines may name. Throws UsageError with `path` and the line of what cannot be understood.
-  SiteFile(std::string path, std::string_view text, std::span<const host::Check> checks);
+  /// Throws UsageError with `path` and the line of what cannot be understood.
+  SiteFile(std::string path, std::string_view text);
 
-  /// Makes a note of a finding that is meant to be so on all of `hosts`.
-  void accept(const std::string& check, const std::vector<std::string>& hosts, host::CheckFinding& what) const;
+  /// Makes a note of a finding that is meant to be so on all of `hosts`, a list such as `node[01-16]`.
+  void accept(const std::string& check, const std::string& hosts, host::CheckFinding& what) const;
 
   /// The values that a site expects, in the order of the file.
   [[nodiscard]] const std::vector<Line<SiteExpected>>& expected() const { return expected_; }
@@ -54,7 +53,7 @@ class SiteFile {
 };
 
 /// Reads it. Throws UsageError; a file that is not there is empty if it is to be written.
-[[nodiscard]] SiteFile read_site_file(const std::string& path, bool to_be_written, std::span<const host::Check> checks);
+[[nodiscard]] SiteFile read_site_file(const std::string& path, bool to_be_written);
 
 /// Adds lines at its end. Throws Error (kFailure).
 void add_to_site_file(const std::string& path, std::string lines);

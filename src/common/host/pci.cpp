@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -220,6 +221,19 @@ PciLocality pci_locality(std::string_view address, const fs::path& root) {
   }
   if (nearest) locality.distance = nearest->first;
   return locality;
+}
+
+std::optional<double> link_speed_in(std::string_view text) {
+  if (text.find("GT/s") == std::string_view::npos) return std::nullopt;
+  double speed = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
+  return error == std::errc{} && speed > 0 ? std::optional(speed) : std::nullopt;
+}
+
+std::optional<int> link_width_in(std::string_view text) {
+  constexpr int kMostLanes = 32;
+  const auto width = parse_integer<int>(text);
+  return width && *width >= 1 && *width <= kMostLanes ? width : std::nullopt;
 }
 
 std::optional<PciRoute> pci_route(std::string_view from, std::string_view to, const fs::path& root) {

@@ -1,6 +1,5 @@
 #include "common/host/pci.h"
 
-#include <charconv>
 #include <string>
 #include <system_error>
 
@@ -19,19 +18,6 @@ std::optional<PciLink> link_of(const fs::path& device, const std::string& which)
 }
 
 }  // namespace
-
-std::optional<double> link_speed_in(std::string_view text) {
-  if (text.find("GT/s") == std::string_view::npos) return std::nullopt;
-  double speed = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
-  return error == std::errc{} && speed > 0 ? std::optional(speed) : std::nullopt;
-}
-
-std::optional<int> link_width_in(std::string_view text) {
-  constexpr int kMostLanes = 32;
-  const auto width = parse_integer<int>(text);
-  return width && *width >= 1 && *width <= kMostLanes ? width : std::nullopt;
-}
 
 PciLinks pci_links(std::string_view address, const fs::path& root) {
   std::error_code error;
