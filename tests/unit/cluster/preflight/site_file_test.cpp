@@ -126,7 +126,7 @@ TEST(SiteFileTest, WhatCannotBeUnderstoodIsRefusedWithItsLine) {
             std::string::npos);
   EXPECT_NE(complaint(R"({"kind":"accepted","wanted_by":"a"})").find("check"), std::string::npos);
   EXPECT_NE(complaint(R"({"kind":"expected","check":"interface_links","value_of":"mut","value":"1","wanted_by":"a"})")
-                .find("interface_links has no value 'mut'; it has mtu"),
+                .find("interface_links has no value 'mut'; it has state, mtu, speed"),
             std::string::npos);
   EXPECT_NE(complaint(R"({"kind":"expected","check":"mtu","value_of":"mtu","value":"1","wanted_by":"a"})")
                 .find("there is no check 'mtu'"),
