@@ -137,7 +137,7 @@ EXACTLY = (
     ("fabricbench --", {"--help", "--version"}),
     ("fabricbench tab", {"table"}),
     ("fabricbench acc", {"accept"}),
-    ("fabricbench sweep", {"sweep"}),
+    ("fabricbench swee", {"sweep"}),
     ("fabricbench run all_r", {"all_reduce"}),
     ("fabricbench run acc", {"accept"}),
     ("fabricbench run --launcher ", {"mpirun", "srun"}),

@@ -117,6 +117,8 @@ void SiteFile::accept(const std::string& check, const std::string& hosts, host::
   if (found == accepted_.end()) return;
   what.level = host::CheckLevel::kNote;
   what.expected_by = fmt::format("accepted by {}", named(*found));
+  what.consequence.clear();
+  what.next.clear();
 }
 
 std::string site_lines(const std::vector<PreflightFinding>& findings, const std::string& who) {
@@ -124,7 +126,7 @@ std::string site_lines(const std::vector<PreflightFinding>& findings, const std:
   for (const PreflightFinding& each : findings) {
     if (each.what.level == host::CheckLevel::kNote) continue;
     const SiteAccepted accepted{each.check, each.hosts, each.what.device, each.what.measured, who};
-    lines += record::json_line(record::to_json(accepted)) + "\n";
+    lines += record::json_line(record::to_json(accepted));
   }
   return lines;
 }

@@ -32,7 +32,8 @@ class SiteFile {
   /// Throws UsageError with `path` and the line of what cannot be understood.
   SiteFile(std::string path, std::string_view text);
 
-  /// Makes a note of a finding that is meant to be so on all of `hosts`, a list such as `node[01-16]`.
+  /// Makes a note, without consequence and advice, of a finding that is meant to be so on all of `hosts`, a list such
+  /// as `node[01-16]`.
   void accept(const std::string& check, const std::string& hosts, host::CheckFinding& what) const;
 
   /// The values that a site expects, in the order of the file.

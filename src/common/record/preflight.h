@@ -100,7 +100,7 @@ void describe(Visitor& visitor, Record& finding) {
   visitor("measured", what.measured, "what is so");
   visitor("expected", what.expected, "what should be");
   visitor("expected_by", null_if_none(what.expected_by), "where that expectation comes from; null: none is needed");
-  visitor("consequence", what.consequence, "what it does to a job");
+  visitor("consequence", null_if_none(what.consequence), "what it does to a job; null: a site's file accepts it");
   visitor("next", null_if_none(what.next), "what to do, or to run, next");
 }
 

@@ -49,7 +49,7 @@ std::string text_of(const PreflightFinding& finding, std::int64_t hosts) {
   first += fmt::format("; expected {}", what.expected);
   if (!what.expected_by.empty()) first += fmt::format(" ({})", what.expected_by);
   std::string text = paragraph(kLevels[static_cast<std::size_t>(what.level)], first);
-  text += paragraph(kIndent, fmt::format("Effect: {}.", what.consequence));
+  if (!what.consequence.empty()) text += paragraph(kIndent, fmt::format("Effect: {}.", what.consequence));
   if (!what.next.empty()) text += paragraph(kIndent, fmt::format("Next: {}", what.next));
   return text;
 }
