@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cluster/fabric/siblings.h"
 #include "cluster/hosts/host_list.h"
 
 namespace fabricbench::fabric {
@@ -120,7 +121,9 @@ std::vector<Finding> rate_findings(const Fabric& fabric, const Shape& shape) {
 }
 
 std::vector<Finding> findings_of(const Fabric& fabric, const Shape& shape) {
-  std::vector<Finding> all = trunk_findings(fabric, shape);
+  const Siblings siblings(fabric, shape);
+  std::vector<Finding> all = trunk_findings(fabric, shape, siblings);
+  for (Finding& finding : absent_switch_findings(fabric, shape, siblings)) all.push_back(std::move(finding));
   // A leaf that hosts lack and a leaf that spines lack is one leaf, if each side knows of one.
   for (Finding& finding : host_findings(fabric, shape)) {
     const auto same = std::find_if(all.begin(), all.end(), [&](const Finding& other) {

@@ -10,6 +10,8 @@
 
 namespace fabricbench::fabric {
 
+class Siblings;
+
 enum class FindingKind {
   kMissingCable,
   kSwappedCables,
@@ -48,8 +50,11 @@ struct Finding {
 
 // The parts of it.
 
-/// Cables between switches: missing, at the wrong switch, or exchanged; and switches that all their neighbours lack.
-[[nodiscard]] std::vector<Finding> trunk_findings(const Fabric& fabric, const Shape& shape);
+/// Cables between switches: missing, at the wrong switch, or exchanged.
+[[nodiscard]] std::vector<Finding> trunk_findings(const Fabric& fabric, const Shape& shape, const Siblings& siblings);
+/// Switches that all their neighbours lack.
+[[nodiscard]] std::vector<Finding> absent_switch_findings(const Fabric& fabric, const Shape& shape,
+                                                          const Siblings& siblings);
 /// Cables of hosts: missing, exchanged, or on another rail's leaf; and leaves that hosts lack.
 [[nodiscard]] std::vector<Finding> host_findings(const Fabric& fabric, const Shape& shape);
 /// Hosts that were cabled in the order of their names, on leaf after leaf and port after port, as most are: a cable
