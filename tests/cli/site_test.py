@@ -39,11 +39,11 @@ class Site(unittest.TestCase):  # 1 rank, 1 s
 
     def test_what_is_accepted_is_no_failure_until_another_host_has_it(self):
         found = self.preflight("--site", self.site, "--accept-as-is")
-        self.assertEqual(found.returncode, FAILURES, text_of(found))
+        self.assertEqual(found.returncode, FAILURES, text_of(found.stdout))
         self.assertIn("FAIL  node02, eno1: mtu: 1500; expected 9000, as on 3 hosts", found.stdout.decode())
         self.site.write_text("# Until March.\n" + self.site.read_text())
         accepted = self.preflight("--site", self.site, "--accept-as-is")
-        self.assertEqual(accepted.returncode, OK, text_of(accepted))
+        self.assertEqual(accepted.returncode, OK, text_of(accepted.stdout))
         self.assertIn(f"(accepted by {self.site}", " ".join(accepted.stdout.decode().split()))
         lines = self.site.read_text().splitlines()
         self.assertEqual(lines[0], "# Until March.")
@@ -56,7 +56,7 @@ class Site(unittest.TestCase):  # 1 rank, 1 s
         self.site.write_text(json.dumps({"kind": "expected", "check": "interface_links", "value_of": "mtu", "among": "eno1",
                                          "value": "1500", "wanted_by": "alice"}))
         found = self.preflight("--site", self.site)
-        self.assertEqual(found.returncode, FAILURES, text_of(found))
+        self.assertEqual(found.returncode, FAILURES, text_of(found.stdout))
         self.assertIn("FAIL  node[01,03-04], eno1: mtu: 9000; expected 1500", found.stdout.decode())
 
     def test_junit_has_a_case_for_each_check(self):

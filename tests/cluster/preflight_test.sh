@@ -36,7 +36,7 @@ test_healthy() {
     start 1 --json "$directory/preflight.jsonl"
     wait_for_job
     expect_line "$out" "^# Hosts: $kHosts\$"
-    expect_line "$out" '^ok .*reachability'
+    expect_line "$directory/preflight.jsonl" '"check":"reachability","ok_hosts":4,'
 }
 
 test_no_answer() {
