@@ -19,7 +19,7 @@ class Site(unittest.TestCase):  # 1 rank, 1 s
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name)
         self.site = self.directory / "site.jsonl"
-        self.hosts = {f"node0{number}": "1500" if number == 2 else "9000" for number in range(1, 5)}
+        self.hosts = {f"node0{number}": "1500" if number == 2 else "9000" for number in range(1, 6)}
         for host, mtu in self.hosts.items():
             self.write(host, "sys/class/net/eno1/operstate", "up")
             self.write(host, "sys/class/net/eno1/mtu", mtu)
@@ -40,7 +40,7 @@ class Site(unittest.TestCase):  # 1 rank, 1 s
     def test_what_is_accepted_is_no_failure_until_another_host_has_it(self):
         found = self.preflight("--site", self.site, "--accept-as-is")
         self.assertEqual(found.returncode, FAILURES, text_of(found.stdout))
-        self.assertIn("FAIL  node02, eno1: mtu: 1500; expected 9000, as on 3 hosts", found.stdout.decode())
+        self.assertIn("FAIL  node02, eno1: mtu: 1500; expected 9000, as on 4 hosts", found.stdout.decode())
         self.site.write_text("# Until March.\n" + self.site.read_text())
         accepted = self.preflight("--site", self.site, "--accept-as-is")
         self.assertEqual(accepted.returncode, OK, text_of(accepted.stdout))
@@ -57,7 +57,7 @@ class Site(unittest.TestCase):  # 1 rank, 1 s
                                          "value": "1500", "wanted_by": "alice"}))
         found = self.preflight("--site", self.site)
         self.assertEqual(found.returncode, FAILURES, text_of(found.stdout))
-        self.assertIn("FAIL  node[01,03-04], eno1: mtu: 9000; expected 1500", found.stdout.decode())
+        self.assertIn("FAIL  node[01,03-05], eno1: mtu: 9000; expected 1500", found.stdout.decode())
 
     def test_junit_has_a_case_for_each_check(self):
         junit = self.directory / "junit.xml"

@@ -105,7 +105,7 @@ struct PreflightOptions {
   std::string site_file;      ///< what is meant to be so; empty: there is none
   bool accept_as_is = false;  ///< whether to add what was found to that file
   std::string junit_file;
-  Seconds watch_s = 0;        ///< of NICs; 0: none
+  Seconds watch_s = 0;  ///< of NICs; 0: none
 };
 
 /// What ranks send to each other in alltoallv.
