@@ -25,9 +25,7 @@ read_options() {
             --find) [[ ${2-} != quick ]] || hand_over && plan+=("$1") ;;
             --rdma) pair_options+=("$1") ;;
             --long) verdict_options+=("$1") ;;
-            *)
-                (($# > 1)) || hand_over
-                set_option "$1" "$2" && shift ;;
+            *) (($# > 1)) || hand_over; set_option "$1" "$2" && shift ;;
         esac
         shift
     done
@@ -96,8 +94,7 @@ require_any_figure() {
 
 measure_rounds() {
     local began=$SECONDS began_round before='' number took done=0 rail hosts in_vain=2
-    hosts=$(wc -l <"$work/hosts")
-    if ((hosts > 2 && hosts <= 5)); then in_vain=$((hosts - 1 + hosts % 2)); fi # each of few has met all others then
+    ((hosts = $(wc -l <"$work/hosts"), hosts < 3 || hosts > 5)) || in_vain=$((hosts - 1 + hosts % 2)) # each has met all others
     next_round
     while [[ -n $round ]]; do
         [[ $round != "$before" ]] || die "$kFailed" "no pair of the last round left a record in $records; see above"

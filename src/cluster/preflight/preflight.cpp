@@ -75,7 +75,7 @@ class PreflightWork final : public Work {
     if (job().options.preflight.watch_s > 0) watch();
     heartbeat().enter(Phase::kReport);
     if (!world().is_root()) return {};
-    const Ending ending = overview_.tell(*outputs_);
+    Ending ending = overview_.tell(*outputs_);
     if (job().options.preflight.accept_as_is) {
       add_to_site_file(job().options.preflight.site_file, overview_.site_lines(who_is_here()));
     }

@@ -39,6 +39,7 @@ void refuse_other_keys(std::string_view line) {
     const auto is_it = [&key = key](const auto& field) { return field.key == key; };
     if (key == "kind" || std::any_of(fields.begin(), fields.end(), is_it)) continue;
     std::vector<NearName> names;
+    names.reserve(fields.size());
     for (const auto& field : fields) names.push_back({name_distance(key, field.key), std::string(field.key)});
     const std::string nearest = the_nearest(key, std::move(names));
     throw std::invalid_argument(fmt::format("there is no key '{}'{}", key, nearest.empty() ? "" : "; " + nearest));
